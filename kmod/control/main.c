@@ -8,6 +8,7 @@
 
 #include "base/charge.h"
 #include "blocks/arrive.h"
+#include "blocks/evict.h"
 #include "control/netlink.h"
 #include "control/netlink_event.h"
 #include "fs/callback.h"
@@ -28,6 +29,8 @@
 #include "net/recv.h"
 #include "net/transport.h"
 #include "weft_version.h"
+
+#define HOME_WORKERS	16	/* of weft_rack.home_wq: inodes that it serves at a time */
 
 static struct weft_rack *rack_of(struct weft_node *node)
 {
@@ -89,12 +92,16 @@ static const struct weft_member_ops member_ops = {
 
 static void rack_free(struct weft_rack *rack)
 {
-	/* no message comes any more; what came last is still answered */
+	/* after this no message arrives; the callbacks that have arrived are still answered */
 	weft_member_exit(&rack->member);
 	weft_callback_free(rack->callback);
 	weft_openstate_free(rack->opened);
 	weft_told_free(rack->told);
-	weft_rack_exit(rack);
+	if (rack->home_wq)
+		destroy_workqueue(rack->home_wq);
+	weft_locks_exit(&rack->locks);
+	weft_cache_exit(&rack->cache);
+	weft_node_exit(&rack->node);
 	kfree(rack);
 }
 
@@ -109,18 +116,29 @@ static struct weft_rack *rack_make(u32 number)
 
 	if (!rack)
 		return NULL;
-	if (weft_rack_init(rack, number, &receivers, &member_ops, refresh)) {
-		kfree(rack);
-		return NULL;
-	}
+	rack->number = number;
+	if (weft_node_init(&rack->node, &receivers, refresh))
+		goto no_node;
+	if (weft_cache_init(&rack->cache, &rack->node))
+		goto no_cache;
+	weft_locks_init(&rack->locks, &rack->node, &rack->cache.regions);
+	weft_member_init(&rack->member, &rack->node, &member_ops);
+	weft_dir_init(rack);
 	rack->node.transports = transports;
+	/* WQ_MEM_RECLAIM: inodes that reclaim finds unused write their blocks home here */
+	rack->home_wq = alloc_workqueue("weft-home", WQ_UNBOUND | WQ_MEM_RECLAIM, HOME_WORKERS);
 	rack->callback = weft_callback_new(rack);
 	rack->opened = weft_openstate_new();
 	rack->told = weft_told_new(rack);
-	weft_dir_init(rack);
-	if (rack->callback && rack->opened && rack->told)
+	if (rack->home_wq && rack->callback && rack->opened && rack->told)
 		return rack;
 	rack_free(rack);
+	return NULL;
+
+no_cache:
+	weft_node_exit(&rack->node);
+no_node:
+	kfree(rack);
 	return NULL;
 }
 

@@ -63,23 +63,4 @@ struct weft_rack {
 	unsigned long instance;
 };
 
-/**
- * weft_rack_init() - a rack that this machine is not a member of yet
- * @number: its own
- * @receivers: what messages are for
- * @ops: what its membership has for the layers above
- * @refresh: see struct weft_node
- *
- * What the layers above it have there (its recall, opened, sweep and told) is still to be
- * made.
- *
- * Return: 0 or -ENOMEM.
- */
-int weft_rack_init(struct weft_rack *rack, u32 number,
-		   const struct weft_receivers *receivers, const struct weft_member_ops *ops,
-		   void (*refresh)(struct weft_node *node));
-
-/* It is left, nothing of it is mounted, and no message of it is worked on. */
-void weft_rack_exit(struct weft_rack *rack);
-
 #endif /* WEFT_RACK_H */
