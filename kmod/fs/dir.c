@@ -27,37 +27,54 @@
 
 static struct weft_call *new_call(u16 op, const struct qstr *name)
 {
-	struct weft_call *call = kzalloc(sizeof(*call), GFP_KERNEL);
+	struct weft_call *call = weft_inode_new_call(op);
 
 	if (!call)
 		return NULL;
-	call->op = op;
-	if (name) {
-		call->name_len = (u16)name->len;
-		memcpy(call->name, name->name, name->len);
-	}
+	call->name_len = (u16)name->len;
+	memcpy(call->name, name->name, name->len);
 	return call;
+}
+
+static struct weft_node *node_of(const struct inode *dir)
+{
+	return &weft_mount_of(dir->i_sb)->rack->node;
+}
+
+/*
+ * LOOKUP or CREATE: ask the catalog, and free @call, which may be NULL.
+ * @created: out, of CREATE: the catalog has made the region
+ * Return: the region's inode, with a reference, or an error.
+ */
+static struct inode *ask_inode(struct inode *dir, struct weft_call *call, bool *created)
+{
+	struct inode *inode;
+	int err = -ENOMEM;
+
+	if (call)
+		err = weft_rpc_catalog(node_of(dir), call);
+	inode = err ? ERR_PTR(err) : weft_inode_get(dir->i_sb, call);
+	*created = !err && call->valid & WEFT_CREATE_NEW;
+	kfree(call);
+	return inode;
 }
 
 static struct dentry *weft_lookup(struct inode *dir, struct dentry *dentry,
 				  unsigned int flags)
 {
-	struct inode *inode = NULL;
-	struct weft_call *call;
-	int err;
+	struct inode *inode;
+	bool created;
 
 	if (dentry->d_name.len > WEFT_NAME_MAX)
 		return ERR_PTR(-ENAMETOOLONG);
-	call = new_call(WEFT_CALL_LOOKUP, &dentry->d_name);
-	if (!call)
-		return ERR_PTR(-ENOMEM);
-	err = weft_rpc_catalog(&weft_mount_of(dir->i_sb)->rack->node, call);
-	if (!err)
-		inode = weft_inode_get(dir->i_sb, call);
-	else if (err != -ENOENT)
-		inode = ERR_PTR(err);
-	kfree(call);
-	return d_splice_alias(inode, dentry);
+	inode = ask_inode(dir, new_call(WEFT_CALL_LOOKUP, &dentry->d_name), &created);
+	return d_splice_alias(inode == ERR_PTR(-ENOENT) ? NULL : inode, dentry);
+}
+
+static void tell_removed(const struct weft_inode *wi, const struct qstr *name, bool here)
+{
+	weft_event_removed(&wi->rack->node, wi->region.id, (const char *)name->name, name->len,
+			   here);
 }
 
 /* Does the name still mean this region?  1, 0 or an error. */
@@ -74,10 +91,9 @@ static int same_region(struct weft_inode *wi, const struct qstr *name,
 		weft_inode_update(wi, call);
 		err = 1;
 	} else if (!err || err == -ENOENT) {
-		/* a region has one name: it was unlinked; goes with its last user */
+		/* a region has one name, so another node has unlinked it */
 		if (wi->vfs.i_nlink)
-			weft_event_removed(&wi->rack->node, wi->region.id,
-					   (const char *)name->name, name->len, false);
+			tell_removed(wi, name, false);
 		clear_nlink(&wi->vfs);
 		err = 0;
 	}
@@ -126,25 +142,18 @@ static void tell_created(const struct inode *inode, const struct qstr *name)
 /* The caller takes success to mean that the region is new: always exclusive. */
 static int create(weft_idmap *idmap, struct inode *dir, struct dentry *dentry, umode_t mode)
 {
+	struct weft_call *call = new_call(WEFT_CALL_CREATE, &dentry->d_name);
 	struct inode *inode;
-	struct weft_call *call;
-	int err;
+	bool created;
 
-	call = new_call(WEFT_CALL_CREATE, &dentry->d_name);
-	if (!call)
-		return -ENOMEM;
-	ask_create(call, idmap, dir, mode, true);
-	err = weft_rpc_catalog(&weft_mount_of(dir->i_sb)->rack->node, call);
-	if (!err) {
-		inode = weft_inode_get(dir->i_sb, call);
-		err = PTR_ERR_OR_ZERO(inode);
-		if (!err) {
-			d_instantiate(dentry, inode);
-			tell_created(inode, &dentry->d_name);
-		}
-	}
-	kfree(call);
-	return err;
+	if (call)
+		ask_create(call, idmap, dir, mode, true);
+	inode = ask_inode(dir, call, &created);
+	if (IS_ERR(inode))
+		return PTR_ERR(inode);
+	d_instantiate(dentry, inode);
+	tell_created(inode, &dentry->d_name);
+	return 0;
 }
 
 WEFT_OP_CREATE(weft_create, create)
@@ -171,22 +180,17 @@ static int keep(struct weft_inode *wi, struct file *file, bool created)
 static struct inode *open_name(struct inode *dir, const struct qstr *name, struct file *file,
 			       unsigned int flags, umode_t mode, bool *created)
 {
-	struct weft_rack *rack = weft_mount_of(dir->i_sb)->rack;
-	unsigned long end = weft_wait_end(rack);
+	unsigned long end = weft_wait_end(weft_mount_of(dir->i_sb)->rack);
 	struct inode *inode;
 	struct weft_call *call;
 	int err;
 
 	do {
 		call = new_call(WEFT_CALL_LOOKUP, name);
-		if (!call)
-			return ERR_PTR(-ENOMEM);
-		if (flags & O_CREAT)
+		if (call && flags & O_CREAT)
 			ask_create(call, weft_file_idmap(file), dir, mode, flags & O_EXCL);
-		err = weft_rpc_catalog(&rack->node, call);
-		*created = flags & O_CREAT && call->valid & WEFT_CREATE_NEW;
-		inode = err ? ERR_PTR(err) : weft_inode_get(dir->i_sb, call);
-		kfree(call);
+		inode = ask_inode(dir, call, created);
+		*created &= !!(flags & O_CREAT);
 		if (IS_ERR(inode))
 			return inode;
 		if (*created)
@@ -239,20 +243,18 @@ static int weft_mknod(weft_idmap *idmap, struct inode *dir,
 static int weft_unlink(struct inode *dir, struct dentry *dentry)
 {
 	struct weft_call *call = new_call(WEFT_CALL_UNLINK, &dentry->d_name);
+	struct weft_inode *wi = weft_inode_of(d_inode(dentry));
 	int err;
 
 	if (!call)
 		return -ENOMEM;
-	/* what the VFS has checked: the name may mean another one by now */
-	call->region = weft_inode_of(d_inode(dentry))->region.id;
-	err = weft_rpc_catalog(&weft_mount_of(dir->i_sb)->rack->node, call);
+	/* the VFS has checked permissions for this region; the name may mean another one by now */
+	call->region = wi->region.id;
+	err = weft_rpc_catalog(node_of(dir), call);
 	kfree(call);
 	if (!err) {
-		clear_nlink(d_inode(dentry));
-		weft_event_removed(&weft_mount_of(dir->i_sb)->rack->node,
-				   weft_inode_of(d_inode(dentry))->region.id,
-				   (const char *)dentry->d_name.name,
-				   dentry->d_name.len, true);
+		clear_nlink(&wi->vfs);
+		tell_removed(wi, &dentry->d_name, true);
 	}
 	return err;
 }
@@ -313,7 +315,7 @@ const struct dentry_operations weft_dentry_operations = {
 /* Has a region without a dentry here a name still?  1, 0 or an error. */
 static int has_name(struct weft_inode *wi)
 {
-	struct weft_call *call = new_call(WEFT_CALL_GETATTR, NULL);
+	struct weft_call *call = weft_inode_new_call(WEFT_CALL_GETATTR);
 	int err;
 
 	if (!call)
@@ -336,7 +338,7 @@ static void tell_times(struct weft_rack *rack)
 	struct weft_inode *wi;
 	u32 region = 0;
 
-	while ((wi = weft_inode_grab_next(rack, &region))) {
+	while ((wi = weft_inode_grab_next(rack, 0, &region))) {
 		weft_inode_tell_mtime(wi);
 		iput(&wi->vfs);
 	}
@@ -352,7 +354,7 @@ static void sweep(struct work_struct *work)
 		struct dentry *dentry;
 		int same;
 
-		wi = weft_inode_grab_next(rack, &rack->sweep_next);
+		wi = weft_inode_grab_next(rack, 0, &rack->sweep_next);
 		if (!wi)
 			break;
 		dentry = d_find_alias(&wi->vfs);
@@ -424,9 +426,10 @@ static bool emit_reply(struct dir_context *ctx, const struct weft_call *call, u3
 	return true;
 }
 
-/* Return: 0 when there is no room, or at the end. */
-static int list(struct weft_rack *rack, struct file *file, struct dir_context *ctx, struct weft_call *call)
+/* Ask for one part of the listing after the other.  Return: 0 when @ctx is full, or at the end. */
+static int list_parts(struct file *file, struct dir_context *ctx, struct weft_call *call)
 {
+	struct weft_node *node = node_of(file_inode(file));
 	unsigned long last = (unsigned long)READ_ONCE(file->private_data);
 	u32 from;
 	int err;
@@ -436,7 +439,7 @@ static int list(struct weft_rack *rack, struct file *file, struct dir_context *c
 		memset(call, 0, sizeof(*call));
 		call->op = WEFT_CALL_READDIR;
 		call->cookie = from;
-		err = weft_rpc_catalog(&rack->node, call);
+		err = weft_rpc_catalog(node, call);
 		if (err)
 			return err;
 		if (!from || !last) {
@@ -459,10 +462,10 @@ static int weft_iterate(struct file *file, struct dir_context *ctx)
 		return 0;
 	if (ctx->pos < POS_FIRST || ctx->pos - POS_FIRST > WEFT_REGION_MAX)
 		return 0;
-	call = new_call(WEFT_CALL_READDIR, NULL);
+	call = weft_inode_new_call(WEFT_CALL_READDIR);
 	if (!call)
 		return -ENOMEM;
-	err = list(weft_mount_of(file_inode(file)->i_sb)->rack, file, ctx, call);
+	err = list_parts(file, ctx, call);
 	kfree(call);
 	return err;
 }
