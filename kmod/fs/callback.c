@@ -35,47 +35,31 @@
 #define AGAIN_FIRST_MS	10	/* until what the dead did not answer is asked for again, ... */
 #define AGAIN_LAST_MS	640	/* ... doubled until then */
 
-static void blocks_of(struct weft_inode *wi, u32 dead, bool *done)
-{
-	struct weft_block *blk;
-	u64 index = 0;
-
-	for (; (blk = weft_block_next(&wi->region, &index)); index++) {
-		if (dead)
-			*done &= weft_block_gone(blk, dead);
-		else
-			weft_block_again(blk);
-		weft_block_put(blk);
-		cond_resched();
-	}
-}
-
-static void all_blocks(struct weft_rack *rack, u32 dead, bool *done)
+/*
+ * With @dead: give up what those nodes have lent and what is expected of them, in all blocks of
+ * region @only (0: of all).  Without: repeat the requests for these blocks.
+ * Return: whether nothing of the dead nodes is left.
+ */
+static bool visit_blocks(struct weft_rack *rack, u32 only, u32 dead)
 {
 	struct weft_inode *wi;
+	struct weft_block *blk;
 	u32 region = 0;
+	bool done = true;
+	u64 index;
 
-	while ((wi = weft_inode_grab_next(rack, &region))) {
-		blocks_of(wi, dead, done);
+	while ((wi = weft_inode_grab_next(rack, only, &region))) {
+		for (index = 0; (blk = weft_block_next(&wi->region, &index)); index++) {
+			if (dead)
+				done &= weft_block_gone(blk, dead);
+			else
+				weft_block_again(blk);
+			weft_block_put(blk);
+			cond_resched();
+		}
 		iput(&wi->vfs);
 	}
-}
-
-static void ask_again(struct weft_rack *rack, u32 region)
-{
-	struct weft_inode *wi;
-	bool done = true;
-
-	weft_klock_again(&rack->locks, region);
-	if (!region) {
-		all_blocks(rack, 0, &done);
-		return;
-	}
-	wi = weft_inode_grab(rack, region);
-	if (!wi)
-		return;
-	blocks_of(wi, 0, &done);
-	iput(&wi->vfs);
+	return done;
 }
 
 /*
@@ -85,10 +69,11 @@ static void ask_again(struct weft_rack *rack, u32 region)
 static void again_work(struct work_struct *work)
 {
 	struct weft_rack *rack = container_of(to_delayed_work(work), struct weft_rack, again);
-	u32 ms;
+	u32 region = READ_ONCE(rack->again_region), ms;
 
 	weft_member_refresh(&rack->member);
-	ask_again(rack, READ_ONCE(rack->again_region));
+	weft_klock_again(&rack->locks, region);
+	visit_blocks(rack, region, 0);
 	ms = READ_ONCE(rack->again_ms) * 2;
 	WRITE_ONCE(rack->again_ms, ms);
 	if (ms <= AGAIN_LAST_MS)
@@ -121,30 +106,19 @@ static void fence_again(struct weft_rack *rack, u32 region)
 static int fence(struct weft_rack *rack, u32 dead)
 {
 	unsigned long end = jiffies + msecs_to_jiffies(LIMIT_MS);
-	bool done;
 
 	if (!weft_member_fence(&rack->member, dead))
 		return 0;
 	/* pairs with weft_recv(), which looks in softirq */
 	synchronize_rcu();
 	weft_klock_gone(&rack->locks, dead);
-	for (;;) {
-		done = true;
-		all_blocks(rack, dead, &done);
-		if (done)
-			break;
+	while (!visit_blocks(rack, 0, dead)) {
 		if (time_after(jiffies, end))
 			return -EAGAIN;
 		usleep_range(500, 1000);
 	}
 	fence_again(rack, 0);
 	return 0;
-}
-
-/* The rack is left: nothing is asked for again. */
-static void fence_stop(struct weft_rack *rack)
-{
-	cancel_delayed_work_sync(&rack->again);
 }
 
 /* --- calls of blades ----------------------------------------------------------------------- */
@@ -296,8 +270,7 @@ static bool is_renewal(u16 op)
 static int carry_out(const struct callback *r)
 {
 	if (r->call.op == WEFT_CALL_MOVE)
-		return r->leaving ? weft_recover_move_leaving(r->rack, &r->call) :
-				    weft_recover_move(r->rack, &r->call);
+		return weft_recover_move(r->rack, &r->call, r->leaving);
 	if (r->leaving)
 		return weft_recover_leaving(r->rack, r->from);
 	if (r->call.op == WEFT_CALL_RENEW)
@@ -475,7 +448,7 @@ void weft_callback_stop(struct weft_rack *rack)
 {
 	set_mounted(rack->callback, false);
 	flush_workqueue(rack->callback->wq);
-	fence_stop(rack);
+	cancel_delayed_work_sync(&rack->again);
 }
 
 struct weft_callback *weft_callback_new(struct weft_rack *rack)

@@ -29,35 +29,24 @@ static u32 home_of(const struct weft_block *blk)
 /* Is it being waited for, and has taken nothing for the time-out? */
 static bool silent(const struct weft_rack *rack, struct weft_flush_way *way, u32 home)
 {
-	u64 n = weft_cache_taken_by(&rack->cache, WEFT_BLADE_MIN + home);
+	u64 taken = weft_cache_taken_by(&rack->cache, WEFT_BLADE_MIN + home);
 
-	if (!(way->waiting & 1u << home) || way->taken[home] != n) {
+	if (!(way->waiting & 1u << home)) {
 		way->waiting |= 1u << home;
-		way->taken[home] = n;
-		way->since[home] = jiffies;
+		way->progress[home] = (struct weft_progress){ taken, jiffies };
 	}
-	return time_after(jiffies, way->since[home] +
-			  msecs_to_jiffies(READ_ONCE(rack->node.timeout_ms)));
+	return weft_progress_stalled(&way->progress[home], taken, READ_ONCE(rack->node.timeout_ms));
 }
 
-static bool any_silent(const struct weft_rack *rack, struct weft_flush_way *way, u32 homes)
+/* Those of @homes that are silent. */
+static u32 silent_of(const struct weft_rack *rack, struct weft_flush_way *way, u32 homes)
 {
-	u32 home;
+	u32 home, mask = 0;
 
 	for (home = 0; home < WEFT_BLADES; home++)
 		if (homes & 1u << home && silent(rack, way, home))
-			return true;
-	return false;
-}
-
-static bool all_silent(const struct weft_rack *rack, struct weft_flush_way *way, u32 homes)
-{
-	u32 home;
-
-	for (home = 0; home < WEFT_BLADES; home++)
-		if (homes & 1u << home && !silent(rack, way, home))
-			return false;
-	return true;
+			mask |= 1u << home;
+	return mask;
 }
 
 /* Have the devices that write into blocks had their time?  It begins with the first. */
@@ -100,7 +89,7 @@ static u32 give_back(struct weft_inode *wi, struct weft_flush_way *way)
 		wait_event_timeout(wi->rack->cache.room,
 				   atomic_read(&wi->rack->cache.putting) <
 				   WEFT_PUTTING_MAX && weft_flight_home_room(blk),
-				   any_silent(wi->rack, way, left) ? 1 : HZ / 10);
+				   silent_of(wi->rack, way, left) ? 1 : HZ / 10);
 		weft_block_put(blk);
 	}
 	return left;
@@ -126,10 +115,10 @@ static bool give_all_back(struct weft_inode *wi)
 		/* while nobody used it a program has come back: its blocks are safe with it */
 		if (!left || atomic_read(&wi->files))
 			return true;
-		over = all_silent(wi->rack, way, left);
+		over = silent_of(wi->rack, way, left) == left;
 		wait_event_timeout(wi->rack->cache.room, xa_empty(&wi->region.blocks),
 				   HZ / 50);
-		if (over && all_silent(wi->rack, way, left))
+		if (over && silent_of(wi->rack, way, left) == left)
 			return xa_empty(&wi->region.blocks);
 	}
 }
@@ -268,7 +257,7 @@ void weft_fsync_crashed(struct weft_rack *rack, u8 blade)
 	struct weft_inode *wi;
 	u32 region = 0, n = 0;
 
-	while ((wi = weft_inode_grab_next(rack, &region))) {
+	while ((wi = weft_inode_grab_next(rack, 0, &region))) {
 		if (weft_region_durability(&wi->region) == WEFT_POLICY_SYNC &&
 		    homes_of(wi, all_homes(wi), 0, ~0ull) & 1u << (blade - WEFT_BLADE_MIN)) {
 			mapping_set_error(wi->vfs.i_mapping, -EIO);

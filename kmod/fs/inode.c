@@ -26,11 +26,15 @@ struct weft_inode *weft_inode_grab(struct weft_rack *rack, u32 region)
 	return wi;
 }
 
-struct weft_inode *weft_inode_grab_next(struct weft_rack *rack, u32 *region)
+struct weft_inode *weft_inode_grab_next(struct weft_rack *rack, u32 only, u32 *region)
 {
 	struct weft_region *r;
 	u32 at = *region;
 
+	if (only) {
+		*region = only;
+		return at ? NULL : weft_inode_grab(rack, only);
+	}
 	rcu_read_lock();
 	do {
 		at++;
@@ -235,14 +239,4 @@ void weft_inode_used(struct weft_inode *wi)
 	wi->uses++;
 	wi->returned = false;
 	spin_unlock(&wi->lock);
-}
-
-void weft_inode_queue_home(struct weft_inode *wi)
-{
-	queue_work(wi->rack->home_wq, &wi->home_work);
-}
-
-void weft_inode_flush_homeward(struct weft_rack *rack)
-{
-	flush_workqueue(rack->home_wq);
 }

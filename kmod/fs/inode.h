@@ -140,11 +140,14 @@ static inline struct weft_inode *weft_inode_of_region(struct weft_region *region
 /* The inode of a region with a reference, NULL if it is not known here or goes. */
 struct weft_inode *weft_inode_grab(struct weft_rack *rack, u32 region);
 
-/*
- * The next one after *region, with a reference; *region is set to it.  NULL, and
- * 0 in *region, at the end.
+/**
+ * weft_inode_grab_next() - walk through the inodes of a rack, by their numbers
+ * @only: number of the only region to visit; 0: all
+ * @region: number of the last one, 0 at first; set to the next one
+ *
+ * Return: the next inode, with a reference; NULL at the end.
  */
-struct weft_inode *weft_inode_grab_next(struct weft_rack *rack, u32 *region);
+struct weft_inode *weft_inode_grab_next(struct weft_rack *rack, u32 only, u32 *region);
 
 /* Take over attributes that came from the catalog. */
 void weft_inode_update(struct weft_inode *wi, const struct weft_call *attr);
@@ -175,9 +178,6 @@ int weft_inode_resize(struct weft_inode *wi, u64 size, bool grow);
 /* Tell the catalog when the region was last written to, if it was. */
 int weft_inode_flush_mtime(struct weft_inode *wi);
 
-/* Its blocks go home, as nobody uses it any more: queues @home_work. */
-void weft_inode_queue_home(struct weft_inode *wi);
-
 /* A zeroed call of the catalog, which kfree() frees, or NULL. */
 struct weft_call *weft_inode_new_call(u16 op);
 
@@ -201,11 +201,5 @@ void weft_inode_used(struct weft_inode *wi);
 
 /* The region was written to, now. */
 void weft_inode_written(struct weft_inode *wi);
-
-/*
- * Wait for blocks on their way home of inodes that nobody uses any more.  @leaving of
- * the mount is set, so that none begins.
- */
-void weft_inode_flush_homeward(struct weft_rack *rack);
 
 #endif /* WEFT_INODE_H */

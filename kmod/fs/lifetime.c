@@ -108,7 +108,7 @@ int weft_inode_unused(struct inode *inode)
 	if (!wi->region.id || xa_empty(&wi->region.blocks) || READ_ONCE(wi->returned) ||
 	    READ_ONCE(weft_mount_of(inode->i_sb)->leaving))
 		return 1;
-	weft_inode_queue_home(wi);
+	queue_work(wi->rack->home_wq, &wi->home_work);
 	return 0;
 }
 
@@ -154,25 +154,12 @@ struct inode *weft_inode_alloc(struct super_block *sb)
 
 	if (!wi)
 		return NULL;
+	/* @vfs is the constructor's, init_once() */
+	memset_after(wi, 0, vfs);
 	wi->rack = weft_mount_of(sb)->rack;
 	weft_region_init(&wi->region, &wi->rack->cache, &wi->vfs.i_data, refresh);
 	spin_lock_init(&wi->lock);
-	memset(wi->failed, 0, sizeof(wi->failed));
-	memset(wi->stream, 0, sizeof(wi->stream));
-	wi->stream_age = 0;
 	mutex_init(&wi->open_lock);
-	wi->nodes = 0;
-	memset(&wi->pass, 0, sizeof(wi->pass));
-	wi->opened = false;
-	wi->open_asked = false;
-	wi->mtime_dirty = false;
-	wi->gone = false;
-	wi->uses = 0;
-	wi->returned = false;
-	wi->lost = false;
-	atomic_set(&wi->files, 0);
-	wi->renew = 0;
-	wi->lose = 0;
 	INIT_WORK(&wi->home_work, home_work);
 	INIT_WORK(&wi->mtime_work, weft_inode_mtime_work);
 	weft_slots_init(&wi->slots, &wi->region, &wi->rack->locks);

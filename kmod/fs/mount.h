@@ -4,6 +4,7 @@
 #define WEFT_MOUNT_H
 
 #include <linux/fs.h>
+#include <linux/jiffies.h>
 #include <linux/uidgid.h>
 
 #include "net/config.h"
@@ -11,17 +12,32 @@
 struct weft_rack;
 
 /**
- * struct weft_flush_way - waiting for homes to take blocks back
- * @waiting: bits of homes that are waited for, the first blade's is 0
- * @taken: how many blocks each had taken when that was last looked at
- * @since: when that was another number, jiffies
- * @pins_end: until when devices that write into blocks are waited for, jiffies; 0: none
- *	was met yet
+ * struct weft_progress - a wait for work that may come to a standstill
+ * @done: how much was done at the last look, a count that only grows
+ * @since: when it last grew, jiffies
+ */
+struct weft_progress {
+	u64 done;
+	unsigned long since;
+};
+
+/* Return: whether the count, which is @done now, has not grown for @ms. */
+static inline bool weft_progress_stalled(struct weft_progress *p, u64 done, u32 ms)
+{
+	if (p->done != done)
+		*p = (struct weft_progress){ done, jiffies };
+	return time_after(jiffies, p->since + msecs_to_jiffies(ms));
+}
+
+/**
+ * struct weft_flush_way - a wait for homes that take back the blocks of inodes
+ * @waiting: homes that are waited for, bit 0: the first blade
+ * @progress: of the blocks that each has taken back
+ * @pins_end: when the wait for devices that write into blocks ends, jiffies; 0: it has not begun
  */
 struct weft_flush_way {
 	u32 waiting;
-	u64 taken[WEFT_BLADES];
-	unsigned long since[WEFT_BLADES];
+	struct weft_progress progress[WEFT_BLADES];
 	unsigned long pins_end;
 };
 

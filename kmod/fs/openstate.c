@@ -167,11 +167,10 @@ static bool same_pass(struct weft_inode *wi, const struct weft_pass *p)
 
 static struct weft_call *new_open(const struct weft_pass *p)
 {
-	struct weft_call *call = kzalloc(sizeof(*call), GFP_KERNEL);
+	struct weft_call *call = weft_inode_new_call(WEFT_CALL_OPEN);
 
 	if (!call)
 		return NULL;
-	call->op = WEFT_CALL_OPEN;
 	call->valid = p->how;
 	call->mode = p->want;
 	call->uid = p->uid;
@@ -244,12 +243,11 @@ int weft_openstate_open(struct weft_inode *wi, struct file *file, bool checked, 
 
 static int close_now(struct weft_rack *rack, u32 region)
 {
-	struct weft_call *call = kzalloc(sizeof(*call), GFP_KERNEL);
+	struct weft_call *call = weft_inode_new_call(WEFT_CALL_CLOSE);
 	int err;
 
 	if (!call)
 		return -EAGAIN;
-	call->op = WEFT_CALL_CLOSE;
 	call->region = region;
 	err = weft_rpc_call(&rack->node, WEFT_BLADE_MIN, call, GIVE_UP_TIMEOUT_MS);
 	kfree(call);
@@ -277,24 +275,6 @@ static int give_up_now(struct weft_inode *wi)
 	err = close_now(wi->rack, wi->region.id);
 	if (!err)
 		WRITE_ONCE(wi->open_asked, false);
-	return err;
-}
-
-/*
- * This node may not use the region any more, and has no blocks of it
- *
- * Sleeps, for seconds at most.  Return: 0: the catalog knows that it is not open here; -EBUSY: a
- * program has it open; -EAGAIN: something is on its way yet.
- */
-static int give_up(struct weft_inode *wi)
-{
-	int err;
-
-	/* an OPEN is under way: it comes again */
-	if (!mutex_trylock(&wi->open_lock))
-		return -EAGAIN;
-	err = give_up_now(wi);
-	mutex_unlock(&wi->open_lock);
 	return err;
 }
 
@@ -360,14 +340,27 @@ void weft_openstate_free(struct weft_openstate *opened)
 	kfree(opened);
 }
 
-static int give_up_region(struct weft_inode *wi)
+/*
+ * CLOSE the region if no program has it open and all its blocks and locks are home.  Sleeps, for
+ * seconds at most.  Return: 0; -EBUSY: a program has it open; -EAGAIN: blocks, locks or an OPEN are
+ * still on their way.
+ */
+static int give_up(struct weft_inode *wi)
 {
+	int err;
+
 	if (atomic_read(&wi->files))
 		return -EBUSY;
-	if (xa_empty(&wi->region.blocks))
-		return give_up(wi);
-	weft_inode_queue_home(wi);
-	return -EAGAIN;
+	if (!xa_empty(&wi->region.blocks)) {
+		queue_work(wi->rack->home_wq, &wi->home_work);
+		return -EAGAIN;
+	}
+	/* the holder of the lock waits for the answer to its OPEN */
+	if (!mutex_trylock(&wi->open_lock))
+		return -EAGAIN;
+	err = give_up_now(wi);
+	mutex_unlock(&wi->open_lock);
+	return err;
 }
 
 int weft_openstate_nodes(struct weft_rack *rack, const struct weft_call *attr)
@@ -380,7 +373,7 @@ int weft_openstate_nodes(struct weft_rack *rack, const struct weft_call *attr)
 	wi = weft_inode_grab(rack, attr->region);
 	if (!wi)
 		return disown(rack, attr->region);
-	err = give_up_region(wi);
+	err = give_up(wi);
 	iput(&wi->vfs);
 	return err;
 }

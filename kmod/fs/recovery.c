@@ -11,6 +11,7 @@
 #include "fs/callback.h"
 #include "fs/fsync.h"
 #include "fs/inode.h"
+#include "fs/mount.h"
 #include "fs/openstate.h"
 #include "fs/policy.h"
 #include "fs/rack.h"
@@ -47,18 +48,6 @@ struct scope {
 	u32 region;
 };
 
-/**
- * struct stall - has anything been done lately?
- * @scope: of what
- * @done: what done_for() was when it last grew
- * @since: when that was, jiffies
- */
-struct stall {
-	struct scope scope;
-	u64 done;
-	unsigned long since;
-};
-
 /* How many blocks of a region its homes have taken back. */
 static u64 taken_of(struct weft_rack *rack, u32 id)
 {
@@ -84,27 +73,17 @@ static u64 done_for(const struct scope *s)
 					 weft_cache_taken_all(cache));
 }
 
-static struct stall stall_begin(const struct scope *s)
-{
-	return (struct stall){ .scope = *s, .done = done_for(s), .since = jiffies };
-}
-
 /*
- * Nothing was for the time-out.  A blade waits less long for a sign of us than that: if
- * the RENEW of another one comes after this, this one is done again after that.
+ * No progress for the time-out; or for OTHERS_MS, if another RENEW or MOVE waits for its turn: its
+ * blade waits less long for a sign of this node than the time-out.  This one is repeated after that.
  */
-static bool stalled(struct stall *s)
+static bool stalled(const struct scope *s, struct weft_progress *p)
 {
-	u32 limit = READ_ONCE(s->scope.rack->node.timeout_ms);
-	u64 now = done_for(&s->scope);
+	u32 limit = READ_ONCE(s->rack->node.timeout_ms);
 
-	if (now != s->done) {
-		s->done = now;
-		s->since = jiffies;
-	}
-	if (weft_callback_renewal_waits(s->scope.rack))
+	if (weft_callback_renewal_waits(s->rack))
 		limit = min_t(u32, limit, OTHERS_MS);
-	return time_after(jiffies, s->since + msecs_to_jiffies(limit));
+	return weft_progress_stalled(p, done_for(s), limit);
 }
 
 /* --- blocks -------------------------------------------------------------------- */
@@ -119,7 +98,7 @@ enum pass { PASS_GIVE_BACK, PASS_OWED, PASS_FORCE, PASS_COUNT, PASS_LOSE };
 /**
  * struct renewal - all blocks of a blade, or of a region, go back, or are lost
  * @scope: which
- * @stall: it comes to an end only as long as something moves
+ * @progress: of what the homes take back; without any, the wait for them ends
  * @returning: blocks that the last PASS_COUNT found on their way
  * @owed: blocks that a device writes into, and that go back a little later
  * @modified: blocks that were, and are lost
@@ -127,7 +106,7 @@ enum pass { PASS_GIVE_BACK, PASS_OWED, PASS_FORCE, PASS_COUNT, PASS_LOSE };
  */
 struct renewal {
 	struct scope scope;
-	struct stall stall;
+	struct weft_progress progress;
 	u64 returning;
 	u64 owed;
 	u64 modified;
@@ -172,7 +151,7 @@ static bool wait_for_room(struct renewal *r, const struct weft_block *blk)
 	while (!wait_event_timeout(cache->room,
 				   atomic_read(putting) < WEFT_PUTTING_MAX &&
 				   weft_flight_home_room(blk), HZ / 10))
-		if (stalled(&r->stall))
+		if (stalled(&r->scope, &r->progress))
 			return false;
 	return true;
 }
@@ -211,17 +190,6 @@ static void report(struct weft_inode *wi, const struct renewal *r)
 	weft_event_lost(&wi->rack->node, wi->region.id, r->modified);
 }
 
-/* The inode after *region that it is about, as weft_inode_grab_next(). */
-static struct weft_inode *next_inode(const struct scope *s, u32 *region)
-{
-	if (s->region == ALL_REGIONS)
-		return weft_inode_grab_next(s->rack, region);
-	if (*region)
-		return NULL;
-	*region = s->region;
-	return weft_inode_grab(s->rack, s->region);
-}
-
 static int pass_all(struct renewal *r, enum pass pass)
 {
 	struct weft_inode *wi;
@@ -230,7 +198,7 @@ static int pass_all(struct renewal *r, enum pass pass)
 
 	r->returning = 0;
 	r->owed = 0;
-	while (!err && (wi = next_inode(&r->scope, &region))) {
+	while (!err && (wi = weft_inode_grab_next(r->scope.rack, r->scope.region, &region))) {
 		r->modified = 0;
 		r->clean = 0;
 		err = pass_inode(r, wi, pass);
@@ -246,12 +214,15 @@ static u32 bits_of(u8 blade)
 	return blade == ALL_BLADES ? ~0u : 1u << (blade - WEFT_BLADE_MIN);
 }
 
+enum mark { UNMARKED, RETURNING, LOSING };
+
 /*
- * These blades begin anew: inodes that go, which cannot be grabbed, are to know, as who
- * evicts them sees to their blocks.  @late: the blades want nothing of it any more.
- * Return: true if there are such inodes with blocks left.
+ * Mark all inodes of @s: their blocks are RETURNING, or, as the blades do not want them any more,
+ * LOSING.  Inodes that are being freed cannot be grabbed: whoever evicts them looks at the mark and
+ * does that to their blocks.
+ * Return: whether blocks of such inodes are left.
  */
-static bool tell_leaving(const struct scope *s, bool late)
+static bool mark_inodes(const struct scope *s, enum mark mark)
 {
 	u32 at = s->region == ALL_REGIONS ? 0 : s->region;
 	u32 last = s->region == ALL_REGIONS ? WEFT_REGION_MAX : s->region;
@@ -263,32 +234,14 @@ static bool tell_leaving(const struct scope *s, bool late)
 	for (; (region = weft_region_next(&s->rack->cache.regions, &at)) && at <= last; at++) {
 		struct weft_inode *wi = weft_inode_of_region(region);
 
-		/* one who calls this at a time */
-		WRITE_ONCE(wi->renew, wi->renew | blades);
-		if (late)
-			WRITE_ONCE(wi->lose, wi->lose | blades);
+		/* only the queue of callbacks writes these */
+		WRITE_ONCE(wi->renew, mark == UNMARKED ? 0 : wi->renew | blades);
+		WRITE_ONCE(wi->lose, mark == LOSING ? wi->lose | blades : 0);
 		any |= weft_inode_state(&wi->vfs) & (I_FREEING | I_WILL_FREE) &&
 		       !xa_empty(&wi->region.blocks);
 	}
 	rcu_read_unlock();
 	return any;
-}
-
-/* That is over. */
-static void told_leaving(const struct scope *s)
-{
-	u32 at = s->region == ALL_REGIONS ? 0 : s->region;
-	u32 last = s->region == ALL_REGIONS ? WEFT_REGION_MAX : s->region;
-	struct weft_region *region;
-
-	rcu_read_lock();
-	for (; (region = weft_region_next(&s->rack->cache.regions, &at)) && at <= last; at++) {
-		struct weft_inode *wi = weft_inode_of_region(region);
-
-		WRITE_ONCE(wi->renew, 0);
-		WRITE_ONCE(wi->lose, 0);
-	}
-	rcu_read_unlock();
 }
 
 static void wait_a_little(struct weft_rack *rack)
@@ -320,8 +273,8 @@ static int wait_returned(struct renewal *r)
 {
 	int err = pass_all(r, PASS_COUNT);
 
-	while (!err && (r->returning || tell_leaving(&r->scope, false))) {
-		if (stalled(&r->stall))
+	while (!err && (r->returning || mark_inodes(&r->scope, RETURNING))) {
+		if (stalled(&r->scope, &r->progress))
 			return -ETIMEDOUT;
 		wait_a_little(r->scope.rack);
 		err = pass_all(r, PASS_COUNT);
@@ -331,16 +284,16 @@ static int wait_returned(struct renewal *r)
 
 static int return_blocks(const struct scope *s)
 {
-	struct renewal r = { .scope = *s, .stall = stall_begin(s) };
+	struct renewal r = { .scope = *s, .progress = { done_for(s), jiffies } };
 	int err;
 
-	tell_leaving(s, false);
+	mark_inodes(s, RETURNING);
 	err = pass_all(&r, PASS_GIVE_BACK);
 	if (!err)
 		err = return_owed(&r);
 	if (!err)
 		err = wait_returned(&r);
-	told_leaving(s);
+	mark_inodes(s, UNMARKED);
 	return err;
 }
 
@@ -348,12 +301,41 @@ static void lose_blocks(const struct scope *s)
 {
 	struct renewal r = { .scope = *s };
 
-	tell_leaving(s, true);
+	mark_inodes(s, LOSING);
 	pass_all(&r, PASS_LOSE);
-	r.stall = stall_begin(s);
-	while (tell_leaving(s, true) && !stalled(&r.stall))
+	r.progress = (struct weft_progress){ done_for(s), jiffies };
+	while (mark_inodes(s, LOSING) && !stalled(s, &r.progress))
 		wait_a_little(s->rack);
-	told_leaving(s);
+	mark_inodes(s, UNMARKED);
+}
+
+/* Blocks of @s are left in the cache. */
+static bool any_block(const struct scope *s)
+{
+	struct weft_region *region;
+	bool any;
+
+	if (s->region == ALL_REGIONS)
+		return READ_ONCE(s->rack->cache.lines);
+	rcu_read_lock();
+	region = weft_region_find(&s->rack->cache.regions, s->region);
+	any = region && !xa_empty(&region->blocks);
+	rcu_read_unlock();
+	return any;
+}
+
+/* While unmounting: wait until the eviction of inodes has given back all blocks of @s. */
+static int wait_evicted(const struct scope *s)
+{
+	unsigned long end = jiffies + msecs_to_jiffies(CALL_MS);
+
+	while (any_block(s)) {
+		if (time_after(jiffies, end))
+			return -ETIMEDOUT;
+		mark_inodes(s, RETURNING);
+		wait_a_little(s->rack);
+	}
+	return 0;
 }
 
 /* --- locks ---------------------------------------------------------------------- */
@@ -439,25 +421,19 @@ static void lose_locks(const struct scope *s)
 
 /* --- a blade, a region, or all -------------------------------------------------- */
 
-/* Return: 0, or -EINTR or -ETIMEDOUT: the first blade is silent. */
-static int renew_opens(struct weft_rack *rack)
+int weft_recover_opens(struct weft_rack *rack)
 {
 	struct weft_inode *wi;
 	u32 region = 0;
 	int err = 0;
 
-	while (!err && (wi = weft_inode_grab_next(rack, &region))) {
+	while (!err && (wi = weft_inode_grab_next(rack, 0, &region))) {
 		err = weft_openstate_again(wi);
 		if (!err)
 			atomic64_inc(&rack->renewed);
 		iput(&wi->vfs);
 	}
 	return err;
-}
-
-int weft_recover_opens(struct weft_rack *rack)
-{
-	return renew_opens(rack);
 }
 
 int weft_recover(struct weft_rack *rack, u8 blade, u32 life, u32 valid)
@@ -482,7 +458,7 @@ int weft_recover(struct weft_rack *rack, u8 blade, u32 life, u32 valid)
 			err = return_blocks(&scope);
 	}
 	if (!err && blade == WEFT_BLADE_MIN)
-		err = renew_opens(rack);
+		err = weft_recover_opens(rack);
 	return err;
 }
 
@@ -499,7 +475,7 @@ static int claim_of_region(const struct scope *s, u32 life)
 	return err;
 }
 
-int weft_recover_move(struct weft_rack *rack, const struct weft_call *move)
+int weft_recover_move(struct weft_rack *rack, const struct weft_call *move, bool leaving)
 {
 	const struct scope scope = {
 		.rack = rack, .blade = ALL_BLADES, .region = move->region,
@@ -509,56 +485,19 @@ int weft_recover_move(struct weft_rack *rack, const struct weft_call *move)
 	if (!err)
 		err = claim_of_region(&scope, move->life);
 	if (!err)
-		err = return_blocks(&scope);
-	if (!err)
+		err = leaving ? wait_evicted(&scope) : return_blocks(&scope);
+	if (leaving)
+		mark_inodes(&scope, UNMARKED);
+	else if (!err)
 		weft_stat_inc(&rack->node.counters, WEFT_STAT_REGIONS_MOVED);
-	return err;
-}
-
-static bool any_block(struct weft_rack *rack, u32 id)
-{
-	struct weft_region *region;
-	bool any;
-
-	rcu_read_lock();
-	region = weft_region_find(&rack->cache.regions, id);
-	any = region && !xa_empty(&region->blocks);
-	rcu_read_unlock();
-	return any;
-}
-
-int weft_recover_move_leaving(struct weft_rack *rack, const struct weft_call *move)
-{
-	const struct scope scope = {
-		.rack = rack, .blade = ALL_BLADES, .region = move->region,
-	};
-	unsigned long end = jiffies + msecs_to_jiffies(CALL_MS);
-	int err = weft_homes_move(rack, move);
-
-	if (!err)
-		err = claim_of_region(&scope, move->life);
-	while (!err && any_block(rack, move->region)) {
-		if (time_after(jiffies, end))
-			err = -ETIMEDOUT;
-		tell_leaving(&scope, false);
-		wait_a_little(rack);
-	}
-	told_leaving(&scope);
 	return err;
 }
 
 int weft_recover_leaving(struct weft_rack *rack, u8 blade)
 {
 	const struct scope scope = { .rack = rack, .blade = blade, .region = ALL_REGIONS };
-	unsigned long end = jiffies + msecs_to_jiffies(CALL_MS);
 
-	while (READ_ONCE(rack->cache.lines)) {
-		if (time_after(jiffies, end))
-			return -ETIMEDOUT;
-		tell_leaving(&scope, false);
-		wait_a_little(rack);
-	}
-	return 0;
+	return wait_evicted(&scope);
 }
 
 int weft_recover_all_lost(struct weft_rack *rack)

@@ -35,6 +35,7 @@ int weft_recover_leaving(struct weft_rack *rack, u8 blade);
 /**
  * weft_recover_move() - a region gets other homes
  * @move: MOVE: region, homes, policy, life
+ * @leaving: the file system is being unmounted, or none is mounted
  *
  * What a new life is to a blade's blocks and locks, this is to those of the region: what only
  * this node has of them is written to the new homes, locks that programs hold are claimed there.
@@ -42,10 +43,7 @@ int weft_recover_leaving(struct weft_rack *rack, u8 blade);
  *
  * Return: 0, or what went wrong: to be done again.
  */
-int weft_recover_move(struct weft_rack *rack, const struct weft_call *move);
-
-/* The same while the file system is being unmounted, or none is mounted. */
-int weft_recover_move_leaving(struct weft_rack *rack, const struct weft_call *move);
+int weft_recover_move(struct weft_rack *rack, const struct weft_call *move, bool leaving);
 
 /*
  * This node is no member any more, though nobody has unmounted: whatever it has may

@@ -156,12 +156,11 @@ static int weft_show_options(struct seq_file *seq, struct dentry *root)
 
 static int weft_statfs(struct dentry *dentry, struct kstatfs *buf)
 {
-	struct weft_call *call = kzalloc(sizeof(*call), GFP_KERNEL);
+	struct weft_call *call = weft_inode_new_call(WEFT_CALL_STATFS);
 	int err;
 
 	if (!call)
 		return -ENOMEM;
-	call->op = WEFT_CALL_STATFS;
 	err = weft_rpc_catalog(&weft_mount_of(dentry->d_sb)->rack->node, call);
 	if (!err) {
 		buf->f_type = WEFT_SUPER_MAGIC;
@@ -323,7 +322,7 @@ static void weft_kill_sb(struct super_block *sb)
 	}
 	WRITE_ONCE(m->leaving, true);
 	if (m->instance)
-		weft_inode_flush_homeward(m->rack);
+		flush_workqueue(m->rack->home_wq);
 	/* evicts the inodes, and so returns all blocks */
 	kill_anon_super(sb);
 	if (m->started) {
