@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Reading ahead, see ahead.h.
+ * Prefetching, see ahead.h.  A sequential access doubles the reader's window, or quadruples a
+ * small one.  The blocks asked for reach between half a window and a window ahead of the reader,
+ * so that requests leave in batches.
  *
- * Each access that goes on where a reader was makes its window larger, fast while
- * it is small; what is asked for ahead of it stays between half of that and all
- * of it in front, so that requests leave many at a time.
- *
- * Accesses may skip what was mapped around an earlier fault, but no more: with the
- * whole window for going on, random accesses would be taken for a reader the more
- * often the larger the window is, and fetch what others are writing.
+ * A sequential access may skip the blocks that fault-around has mapped, but no more: if it could
+ * skip a whole window, random accesses would pass for sequential ones, the more often the larger
+ * the window, and would fetch blocks that other nodes are writing.
  */
 #include <linux/minmax.h>
 
@@ -21,12 +19,12 @@
 #include "net/outbox.h"
 
 #define WINDOW_MIN	4		/* blocks */
-#define WINDOW_BYTES	(2u << 20)	/* what may be on its way for one reader */
-#define CACHE_PART	8		/* of the cache, for one reader */
+#define WINDOW_BYTES	(2u << 20)	/* in flight for one reader, at most */
+#define CACHE_PART	8		/* a reader may fill one part in so many of the cache */
 #define SKIP_BYTES	(64u << 10)	/* fault_around_bytes, unless somebody changed it */
-#define SEND_BATCH	32		/* do not let the first ones wait for the last */
+#define SEND_BATCH	32		/* requests; the first of them waits for the last */
 
-/* What may be in flight to this node from all homes of the region together, bytes. */
+/* Bytes that may be in flight to this node from all homes of the region together. */
 static u64 windows(const struct weft_inode *wi)
 {
 	u32 homes = weft_place_homes(&wi->rack->node.places, wi->region.id), home;
@@ -39,8 +37,8 @@ static u64 windows(const struct weft_inode *wi)
 }
 
 /*
- * In blocks.  Of a small cache, what is read ahead must not push out itself; and what does
- * not fit into the windows of the homes is not asked for by halves, but one by one.
+ * The largest window, in blocks.  Blocks read ahead must not evict each other from a small cache,
+ * and must fit into the windows of the homes: else half a window could not be asked for at once.
  */
 static u32 window_max(const struct weft_inode *wi)
 {
@@ -50,7 +48,7 @@ static u32 window_max(const struct weft_inode *wi)
 	return max_t(u32, bytes >> wi->region.block_shift, 1);
 }
 
-/* The reader that this access belongs to; else a new one in place of the oldest. */
+/* Return: the reader that block @index continues; else a new one in place of the oldest. */
 static struct weft_stream *find_stream(struct weft_inode *wi, u64 index)
 {
 	u64 skip = (SKIP_BYTES >> wi->region.block_shift) + 1;
@@ -87,7 +85,7 @@ static void next_window(struct weft_inode *wi, u64 index, u64 *from, u64 *to)
 	spin_lock(&wi->lock);
 	s = find_stream(wi, index);
 	s->age = ++wi->stream_age;
-	/* the very first block counts as sequential, other first ones do not */
+	/* block 0 opens a window at once, any other first access does not */
 	if (index > s->at || !index)
 		s->window = larger(s->window, most);
 	s->at = index;
@@ -99,7 +97,7 @@ static void next_window(struct weft_inode *wi, u64 index, u64 *from, u64 *to)
 	spin_unlock(&wi->lock);
 }
 
-/* No room in the cache: the next access tries again from here on. */
+/* Blocks from @from on were not asked for: the reader's next access does. */
 static void not_asked(struct weft_inode *wi, u64 from, u64 to)
 {
 	int i;
@@ -111,7 +109,7 @@ static void not_asked(struct weft_inode *wi, u64 from, u64 to)
 	spin_unlock(&wi->lock);
 }
 
-/* Return: false: there is no room, in the cache or in the window of its home. */
+/* Return: false: no room, in the cache or in the window of the block's home. */
 static bool ask(struct weft_inode *wi, u64 index, struct weft_outbox *outbox)
 {
 	struct weft_block *blk;

@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Reading ahead for programs that go through a region block by block. */
+/*
+ * Prefetching for sequential readers.  fs/fault calls it for each read miss, and for the first
+ * access to a block that was read ahead.  It waits for nothing, neither network nor room in the
+ * cache.
+ */
 #ifndef WEFT_AHEAD_H
 #define WEFT_AHEAD_H
 
 #include "fs/inode.h"
 
 /**
- * weft_ahead() - a program reads a block that was not in the cache, or that was
- * read ahead
- * @index: of the block
+ * weft_ahead() - ask for the blocks behind @index, if the accesses are sequential
+ * @index: block that a program reads
  *
- * Asks for the next ones, if this looks sequential; waits for none.  Process
- * context.
+ * Process context.
  */
 void weft_ahead(struct weft_inode *wi, u64 index);
 

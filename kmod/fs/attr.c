@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Attributes of a file, as programs ask for and change them; see attr.h. */
+/* stat(), setattr and the end of a region; see attr.h. */
 #include <linux/fs.h>
 #include <linux/highmem.h>
 #include <linux/jiffies.h>
@@ -18,20 +18,22 @@
 /* --- what lies behind the end -------------------------------------------------------------- */
 
 /*
- * Behind the end of a region.
- *
- * Who grows it sees to it: whoever stored there, and whoever has the block, it comes over as for
- * any write.  But other nodes may make the region larger at the same time, and store what is
- * then part of it; none of that must go.  So what is not zero is zeroed if
+ * A program may store behind the end, in the last page that it has mapped.  The node that grows
+ * the region zeroes that first: it fetches the block to write, whichever node has stored there.
+ * Another node may grow the region at the same time, and what its programs then store is part of
+ * the region and must stay.  So the bytes are zeroed only if
  *
  *	1. this node has the block to write, and holds its own programs off (blocks/tail.h);
- *	2. the catalog, asked after that, says where the end is;
- *	3. the block has not been away since 1.
+ *	2. the catalog, asked after 1, says where the end is;
+ *	3. the block has not left this node since 1.
  *
- * Then whatever lies behind that end was stored before 2, when that was no part of the region.
+ * Then all bytes behind that end were stored before 2, when they were no part of the region.
  */
 
-/* Return: 0: it is zero; 1: it was @size no more, or the block has been away; -EAGAIN */
+/*
+ * Zero the bytes of @blk behind the end, at @size; out: the size as the catalog says.
+ * Return: 0; 1: the size is another one, or the block has left this node: repeat; -EAGAIN.
+ */
 static int clear_block(struct weft_inode *wi, struct weft_block *blk, u64 *size)
 {
 	u32 at = *size & (weft_region_block(&wi->region) - 1), generation;
@@ -65,7 +67,7 @@ int weft_tail_clear(struct weft_inode *wi)
 			return 0;
 		blk = weft_get_page(wi, (size - 1) >> PAGE_SHIFT, WEFT_M, false, end);
 		if (blk == ERR_PTR(-ENXIO)) {
-			/* it is smaller by now */
+			/* another node has made the region smaller */
 			ret = weft_inode_ask_size(wi, &size);
 			if (ret)
 				return ret;
@@ -74,7 +76,7 @@ int weft_tail_clear(struct weft_inode *wi)
 		if (IS_ERR(blk))
 			return PTR_ERR(blk);
 		ret = clear_block(wi, blk, &size);
-		/* the access is over that it was fetched for */
+		/* revocations may take the block from here on */
 		weft_block_touched(blk, WEFT_M);
 		weft_put_page(blk);
 		if (ret <= 0 && ret != -EAGAIN)
@@ -84,9 +86,9 @@ int weft_tail_clear(struct weft_inode *wi)
 }
 
 /*
- * Before it is made smaller: what will be behind the end @size is zero, so that nothing of it is
- * there if another node makes it larger at once.  The home forgets whole blocks, the rest of the
- * last one is for us.
+ * Zero the bytes from @size on in the last block that stays, before the region is made smaller: if
+ * another node grows it again at once, programs read zeros.  Whole blocks behind @size are the
+ * home's to forget.
  */
 static int weft_tail_cut(struct weft_inode *wi, u64 size)
 {
@@ -139,12 +141,14 @@ static int weft_getattr(weft_idmap *idmap, const struct path *path,
 	return 0;
 }
 
-/* What is behind the end, or, @cut, will be behind @size. */
+/*
+ * Zero what is behind the end; with @cut, what will be behind it when the region has @size bytes.
+ */
 static int clear_tail(struct weft_inode *wi, bool cut, u64 size)
 {
 	int err;
 
-	/* by name, no file of it is open */
+	/* truncate() by name: no file is open, so the first blade has to know of the use */
 	atomic_inc(&wi->files);
 	err = weft_openstate_open(wi, NULL, false, false);
 	if (!err)
@@ -168,7 +172,7 @@ static int weft_setattr(weft_idmap *idmap, struct dentry *dentry,
 	bool smaller = false;
 	int err;
 
-	/* who may, and what is cut off, goes by what other nodes have made of it */
+	/* permissions and the old size may be another node's changes */
 	if (wi->region.id) {
 		err = weft_inode_refresh(wi);
 		if (err)
@@ -214,7 +218,7 @@ static int weft_setattr(weft_idmap *idmap, struct dentry *dentry,
 	}
 	err = call->valid ? weft_inode_call(wi, call) : 0;
 	kfree(call);
-	/* again: what programs have stored there in between */
+	/* programs may have stored there between the first zeroing and the new size */
 	if (!err && smaller && is_inside_block(wi, attr->ia_size))
 		err = clear_tail(wi, false, 0);
 	return err;

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Attributes of files: the catalog's, asked for each time that a program looks at them. */
+/*
+ * stat() and setattr of a region, and zeroing behind its end.  The VFS calls the operations,
+ * fs/file calls weft_tail_clear() before a write grows the region.  The catalog owns the
+ * attributes: each stat() asks it.
+ */
 #ifndef WEFT_ATTR_H
 #define WEFT_ATTR_H
 
@@ -10,16 +14,13 @@ struct weft_inode;
 
 extern const struct inode_operations weft_file_inode_operations;
 
-/* What lies behind the end of a region, in its last block, is not to be found when it grows. */
-
-/*
- * Both of these: under the inode's lock; its file is open, or counts as such; sleep, killable.
- * Return: 0, or what weft_get_page() and weft_inode_call() say.
- */
-
-/*
- * Before it grows, and after it was made smaller: what was stored behind the end until now is zero.
- * Takes over its attributes as weft_inode_refresh().
+/**
+ * weft_tail_clear() - zero what programs have stored in the last block, behind the end
+ *
+ * Called before the region grows, and after it was made smaller, under the inode's lock, with
+ * weft_inode.files raised.  Asks the catalog for the attributes.  Sleeps; killable.
+ *
+ * Return: 0; -ETIMEDOUT; as weft_get_page() and weft_inode_call().
  */
 int weft_tail_clear(struct weft_inode *wi);
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Calls of memory blades to this node, see callback.h.
+ * Callbacks, see callback.h.
  *
- * The blade repeats a call until it has the reply.  A call that was done before
- * is answered but not done again: the region may have grown and been written to
- * since.  RENEW and MOVE may take long: while one is at work its repetitions are answered, too,
- * with how much has been done, so that the blade goes on waiting.
+ * The blade repeats a callback until it has the reply.  A repetition of one that was carried out
+ * is answered but not carried out again: the region may have grown, and been written to, since.
+ * RENEW and MOVE may take long: meanwhile their repetitions are answered EINPROGRESS with the
+ * progress, so that the blade goes on waiting.
  */
 #include <linux/delay.h>
 #include <linux/jiffies.h>
@@ -31,9 +31,9 @@
 
 /* --- nodes that have died ------------------------------------------------------------------ */
 
-#define LIMIT_MS	1000	/* then the blade asks again */
-#define AGAIN_FIRST_MS	10	/* until what the dead did not answer is asked for again, ... */
-#define AGAIN_LAST_MS	640	/* ... doubled until then */
+#define LIMIT_MS	1000	/* for a FENCE, then the blade repeats it */
+#define AGAIN_FIRST_MS	10	/* until unanswered requests are repeated, doubled each time ... */
+#define AGAIN_LAST_MS	640	/* ... up to this */
 
 /*
  * With @dead: give up what those nodes have lent and what is expected of them, in all blocks of
@@ -63,8 +63,9 @@ static bool visit_blocks(struct weft_rack *rack, u32 only, u32 dead)
 }
 
 /*
- * The members change when all nodes have answered, and then all that was asked of the dead
- * can be had.  Requests that nobody answered are far apart by now.
+ * Once all nodes have answered FENCE, the members change and the directory serves what the dead
+ * nodes had.  The core's own repetitions have backed off far by then, so this repeats requests
+ * sooner.
  */
 static void again_work(struct work_struct *work)
 {
@@ -81,12 +82,15 @@ static void again_work(struct work_struct *work)
 }
 
 /*
- * What nobody has answered is asked for again: a few times, as it can be had from now on, or soon.
- * @region: of this one; 0: of all.  Any context, before fence_stop().
+ * Repeat requests for lines of @region (0: all) that have no answer, a few times from now on.  Any
+ * context, until weft_callback_stop() cancels it.
  */
 static void fence_again(struct weft_rack *rack, u32 region)
 {
-	/* two at a time are as good as all; if both come here at once, timers do the rest */
+	/*
+	 * for two regions, repeat all; what a race of two callers misses, the requests' timers
+	 * repeat
+	 */
 	if (delayed_work_pending(&rack->again) && READ_ONCE(rack->again_region) != region)
 		region = 0;
 	WRITE_ONCE(rack->again_region, region);
@@ -95,13 +99,10 @@ static void fence_again(struct weft_rack *rack, u32 region)
 }
 
 /*
- * Nodes are dead, says the first blade
- * @dead: bits of them
+ * FENCE: the first blade has declared nodes dead, bits @dead.  Drop their messages from now on,
+ * and give up everything that they have lent.  Process context.
  *
- * From now on nothing is taken from them, and nothing is left here of what they had lent.
- * Process context.
- *
- * Return: 0; -EAGAIN: not yet.
+ * Return: 0; -EAGAIN: something of them is left, the blade has to repeat it.
  */
 static int fence(struct weft_rack *rack, u32 dead)
 {
@@ -109,7 +110,7 @@ static int fence(struct weft_rack *rack, u32 dead)
 
 	if (!weft_member_fence(&rack->member, dead))
 		return 0;
-	/* pairs with weft_recv(), which looks in softirq */
+	/* for weft_recv(), which checks for dead senders in softirq */
 	synchronize_rcu();
 	weft_klock_gone(&rack->locks, dead);
 	while (!visit_blocks(rack, 0, dead)) {
@@ -123,12 +124,12 @@ static int fence(struct weft_rack *rack, u32 dead)
 
 /* --- calls of blades ----------------------------------------------------------------------- */
 
-#define SEEN_MAX	64	/* calls that are remembered */
-#define PENDING_MAX	64	/* calls that wait to be done */
+#define SEEN_MAX	64	/* callbacks that are remembered, to tell repetitions */
+#define PENDING_MAX	64	/* callbacks in the queue */
 
 /**
- * struct seen_call - a call that came
- * @txn: its number, 0 for a free slot
+ * struct seen_call - a callback that has arrived
+ * @txn: its number; 0: a free slot
  * @done: it was carried out
  */
 struct seen_call {
@@ -137,15 +138,15 @@ struct seen_call {
 };
 
 /**
- * struct callback - a call to be carried out
+ * struct callback - a callback in the queue
  * @work: in weft_callback.wq
  * @rack: whose
  * @from: blade that calls
- * @txn: its number
- * @nonce: what else the reply repeats
- * @again: it was done before, or there is nothing to do
- * @leaving: RENEW or MOVE while no file system is mounted, or is being unmounted
- * @call: the call
+ * @txn: its number, for the reply
+ * @nonce: of its message, for the reply
+ * @again: only reply: it was carried out before, or no file system is mounted
+ * @leaving: RENEW or MOVE while no file system is mounted, or while it is being unmounted
+ * @call: the call, then the reply
  */
 struct callback {
 	struct work_struct work;
@@ -159,14 +160,14 @@ struct callback {
 };
 
 /**
- * struct weft_callback - calls of a rack's blades
+ * struct weft_callback - callbacks of a rack
  * @lock: @seen, @next, @mounted
- * @seen: the last ones
- * @next: the oldest of these
- * @mounted: a file system is
- * @pending: calls that are not carried out yet
- * @renewals: of these, RENEW and MOVE calls that are not being done yet
- * @wq: carries them out
+ * @seen: the last callbacks that have arrived
+ * @next: the oldest of @seen
+ * @mounted: a file system is mounted
+ * @pending: callbacks in the queue
+ * @renewals: RENEW and MOVE in the queue that are not being carried out yet
+ * @wq: carries them out, one after the other
  */
 struct weft_callback {
 	spinlock_t lock;
@@ -179,8 +180,9 @@ struct weft_callback {
 };
 
 /*
- * The size is said: from here on nobody maps a page behind it.  Of the block that it is in pages
- * stay, those of whole ones behind it go with weft_region_drop().
+ * The new size is set, so no page behind it is mapped any more.  Wait for faults that have looked
+ * at the old size, in the block that the new end is in: its pages stay, while weft_region_drop()
+ * takes the pages of whole blocks behind it.
  */
 static void fence_last(struct weft_inode *wi, u64 size)
 {
@@ -191,7 +193,7 @@ static void fence_last(struct weft_inode *wi, u64 size)
 	blk = weft_block_find(&wi->region, size >> wi->region.block_shift);
 	if (!blk)
 		return;
-	/* who has its page locked looked at the size before; weft_map_pages() did under RCU */
+	/* lock_page_of() looks with the page locked, weft_map_pages() under RCU */
 	if (READ_ONCE(blk->phase) == WEFT_BLOCK_LIVE) {
 		weft_pages_lock(blk);
 		weft_pages_unlock(blk);
@@ -201,7 +203,7 @@ static void fence_last(struct weft_inode *wi, u64 size)
 	weft_block_put(blk);
 }
 
-/* The region is @size bytes now: what lies beyond goes, for everybody. */
+/* Another node has truncated the region to @size bytes: unmap and drop what is behind them. */
 static void shrink(struct weft_rack *rack, u32 region, u64 size)
 {
 	struct weft_inode *wi = weft_inode_grab(rack, region);
@@ -215,15 +217,15 @@ static void shrink(struct weft_rack *rack, u32 region, u64 size)
 		i_size_write(inode, (loff_t)size);
 	spin_unlock(&wi->lock);
 	fence_last(wi, size);
-	/* copies of private mappings, too */
+	/* even_cows: private copies behind the end must go as well */
 	unmap_mapping_range(inode->i_mapping, round_up(size, PAGE_SIZE), 0, 1);
 	weft_region_drop(&wi->region, DIV_ROUND_UP_ULL(size, weft_region_block(&wi->region)));
-	/* the home forgets them by whole blocks, too */
+	/* locks from the next whole block on, as at the home */
 	weft_klock_forget(&rack->locks, region, round_up(size, weft_region_block(&wi->region)));
 	iput(inode);
 }
 
-/* Its policy is another one, or for whom it is.  The rest of what is said may be old by now. */
+/* CHANGED: set policy, access list and homes.  Other attributes in the call may be old. */
 static int change(struct weft_rack *rack, const struct weft_call *attr)
 {
 	int err = weft_openstate_nodes(rack, attr);
@@ -240,7 +242,7 @@ static int change(struct weft_rack *rack, const struct weft_call *attr)
 	return 0;
 }
 
-/* What failed is as if it had not come: its repetition is done again. */
+/* Note that a callback was carried out; forget one that failed, so that its repetition is. */
 static void note_end(struct weft_callback *callback, u32 txn, bool done)
 {
 	unsigned int i;
@@ -261,7 +263,7 @@ bool weft_callback_renewal_waits(const struct weft_rack *rack)
 	return atomic_read(&rack->callback->renewals) > 0;
 }
 
-/* All that this node has of a blade, or of a region, goes back. */
+/* Is this a callback that has everything of a blade, or of a region, given back? */
 static bool is_renewal(u16 op)
 {
 	return op == WEFT_CALL_RENEW || op == WEFT_CALL_MOVE;
@@ -307,10 +309,14 @@ static void callback_work(struct work_struct *work)
 		err = carry_out(r);
 		note_end(callback, r->txn, !err);
 	}
-	/* the blade answers again, a moment from now; or now, if it has repeated this */
+	/*
+	 * the blade serves requests again once it has this reply; or already does, if it repeats
+	 */
 	if (!err && is_renewal(r->call.op))
 		weft_callback_again(r->rack, r->call.op == WEFT_CALL_MOVE ? r->call.region : 0);
-	/* that it is in use is an answer, after which it may be asked again */
+	/*
+	 * -EBUSY, the region is in use, is a reply; after other errors the blade repeats the call
+	 */
 	if (!err || err == -EBUSY) {
 		r->call.err = (u16)-err;
 		weft_rpc_reply(&r->rack->node, r->from, r->txn, r->nonce, &r->call, GFP_KERNEL);
@@ -320,8 +326,8 @@ static void callback_work(struct work_struct *work)
 }
 
 /*
- * Return: 0: a new call, which is noted; 1: it was done before, or there is
- * nothing to do; -EBUSY: it is being done.
+ * Return: 0: a new callback, noted in @seen; 1: it was carried out before, or no file system is
+ * mounted: only reply; -EBUSY: it is in the queue.
  */
 static int note(struct weft_callback *callback, u32 txn, bool renew, bool *leaving)
 {
@@ -347,7 +353,7 @@ static int note(struct weft_callback *callback, u32 txn, bool renew, bool *leavi
 	return ret;
 }
 
-/* It is at work, or waits for another one, which is.  Softirq. */
+/* Reply EINPROGRESS and the progress, while the callback is in the queue.  Softirq. */
 static void say_busy(struct weft_rack *rack, const struct weft_msg *msg, struct weft_call *call)
 {
 	call->err = EINPROGRESS;
@@ -364,7 +370,7 @@ void weft_callback_recv(struct weft_rack *rack, const struct weft_msg *msg)
 	if (!weft_is_blade(msg->src) || weft_txn_member(msg->txn) != msg->src)
 		return;
 	if (atomic_inc_return(&callback->pending) > PENDING_MAX)
-		goto drop; /* it comes again */
+		goto drop; /* the blade repeats it */
 	r = kzalloc(sizeof(*r), GFP_ATOMIC);
 	if (!r)
 		goto drop;
@@ -376,7 +382,7 @@ void weft_callback_recv(struct weft_rack *rack, const struct weft_msg *msg)
 		weft_moved_recv(&rack->member, msg, &r->call);
 		goto drop_free;
 	}
-	/* also each time that it is repeated, the last time when the blade serves again */
+	/* round-trip times of before the recovery mean nothing; also for each repetition */
 	if (is_renewal(r->call.op))
 		weft_rtt_void(&rack->node.rtts);
 	ret = note(callback, msg->txn, is_renewal(r->call.op), &r->leaving);
@@ -459,7 +465,7 @@ struct weft_callback *weft_callback_new(struct weft_rack *rack)
 		return NULL;
 	INIT_DELAYED_WORK(&rack->again, again_work);
 	spin_lock_init(&callback->lock);
-	/* one at a time: in the order in which they come */
+	/* ordered: callbacks are carried out one by one, as they arrive */
 	callback->wq = alloc_ordered_workqueue("weft-recall", WQ_MEM_RECLAIM);
 	if (callback->wq)
 		return callback;

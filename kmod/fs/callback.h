@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Calls of memory blades to this node: a region became smaller; give all lines of a blade back, or
- * of a region; nodes have died (docs/protocol.md, "Nodes that die").
+ * Callbacks: calls of memory blades to this node (RENEW, MOVE, FENCE, CHANGED, a truncated region;
+ * docs/protocol.md).  net/recv hands them over by control/main, fs/super starts and stops them.
+ * Softirq only queues them; one work queue carries them out, in their order.
  */
 #ifndef WEFT_CALLBACK_H
 #define WEFT_CALLBACK_H
@@ -13,30 +14,30 @@
 struct weft_rack;
 struct weft_callback;
 
-/* A CALL for us.  Softirq. */
+/* A CALL has arrived.  Softirq. */
 void weft_callback_recv(struct weft_rack *rack, const struct weft_msg *msg);
 
 /*
- * While a file system is mounted.  After weft_callback_stop() nobody holds an inode
- * for a call, and calls are answered without looking: the blocks go home anyway.
+ * Mount and unmount.  After weft_callback_stop() no callback holds an inode.  Callbacks that
+ * arrive then are answered without doing anything, as the unmount gives all blocks back; RENEW
+ * and MOVE wait for that.
  */
 void weft_callback_start(struct weft_rack *rack);
-
-/*
- * Call this there where the blades' calls are carried out, if a file system is
- * mounted, and wait for it: who looks at all inodes must not do it while they go.  Returns what
- * it does; 0: none is mounted.
- */
-int weft_callback_run(struct weft_rack *rack, int (*fn)(struct weft_rack *rack));
 void weft_callback_stop(struct weft_rack *rack);
 
 /*
- * A blade answers again what it was asked, or will soon: what is open is asked for again, if a
- * file system is mounted.  @region: of this one; 0: of all.  Any context.
+ * Run @fn on the work queue of the callbacks, and wait for it: so it does not walk through the
+ * inodes while an unmount frees them.  Return: what @fn returns; 0: no file system is mounted.
+ */
+int weft_callback_run(struct weft_rack *rack, int (*fn)(struct weft_rack *rack));
+
+/*
+ * Repeat all requests for lines of @region (0: all) that have no answer, as a blade answers again.
+ * Does nothing if no file system is mounted.  Any context.
  */
 void weft_callback_again(struct weft_rack *rack, u32 region);
 
-/* Does another RENEW or MOVE wait for the one that is being done?  Any context. */
+/* Is another RENEW or MOVE queued behind the one that is being carried out?  Any context. */
 bool weft_callback_renewal_waits(const struct weft_rack *rack);
 
 /* Return: NULL: no memory. */

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The directory: one, flat, kept by the catalog.
- *
- * Names are looked up again each time that a path is walked, so that what one
- * node creates or unlinks is so for all at once.
+ * The root directory, see dir.h.  Each path walk asks the catalog again (d_revalidate), so a name
+ * that one node creates or unlinks changes for all nodes at once.
  */
 #include <linux/fs.h>
 #include <linux/namei.h>
@@ -112,7 +110,7 @@ static int revalidate(struct dentry *dentry, unsigned int flags)
 	if (!inode)
 		return 0;
 	wi = weft_inode_of(inode);
-	/* there is no renaming: the name stays as it is */
+	/* there is no rename(), so d_name does not change under us */
 	return !wi->region.id ? 1 :
 	       same_region(wi, &dentry->d_name, READ_ONCE(wi->rack->node.timeout_ms));
 }
@@ -139,7 +137,7 @@ static void tell_created(const struct inode *inode, const struct qstr *name)
 	weft_event_created(&wi->rack->node, wi->region.id, (const char *)name->name, name->len);
 }
 
-/* The caller takes success to mean that the region is new: always exclusive. */
+/* Always exclusive: the VFS takes success to mean that the region is new. */
 static int create(weft_idmap *idmap, struct inode *dir, struct dentry *dentry, umode_t mode)
 {
 	struct weft_call *call = new_call(WEFT_CALL_CREATE, &dentry->d_name);
@@ -159,8 +157,8 @@ static int create(weft_idmap *idmap, struct inode *dir, struct dentry *dentry, u
 WEFT_OP_CREATE(weft_create, create)
 
 /*
- * The blade keeps the region for this node.  Whoever opens it is asked for permission later, by
- * the VFS; who may for all that is known has it then.
+ * OPEN the region, so that the first blade keeps it until the VFS has checked permissions and has
+ * called weft_open(), which names the user's right again.
  */
 static int keep(struct weft_inode *wi, struct file *file, bool created)
 {
@@ -173,9 +171,10 @@ static int keep(struct weft_inode *wi, struct file *file, bool created)
 }
 
 /*
- * The region that the name means, which the blade keeps for this node from then on;
- * made if it is not there and @flags say so.  Between the two calls another node may
- * unlink it: then the name means another one, or none.
+ * LOOKUP or, with O_CREAT, CREATE, then OPEN.  Another node may unlink the region between the two
+ * calls: then start again, as the name means another region, or none.
+ * @created: out: this call has made the region
+ * Return: the inode, with a reference, or an error.
  */
 static struct inode *open_name(struct inode *dir, const struct qstr *name, struct file *file,
 			       unsigned int flags, umode_t mode, bool *created)
@@ -206,9 +205,9 @@ static struct inode *open_name(struct inode *dir, const struct qstr *name, struc
 }
 
 /*
- * Opens a name that was not there when this node last looked.  It may be by now, as
- * another user's: only the catalog's answer to CREATE tells.  With ->lookup() and
- * ->create() the VFS would take what ->create() finds for new, and let everybody use it.
+ * open() of a name without a valid dentry.  The name may exist by now, as another user's file:
+ * only the catalog's answer to CREATE tells.  With ->lookup() and ->create() the VFS would take
+ * the region that ->create() finds for new, and would not check permissions.
  */
 static int weft_atomic_open(struct inode *dir, struct dentry *dentry,
 			    struct file *file, unsigned int flags, umode_t mode)
@@ -224,11 +223,11 @@ static int weft_atomic_open(struct inode *dir, struct dentry *dentry,
 		inode = NULL;
 	if (created && !IS_ERR_OR_NULL(inode))
 		file->f_mode |= FMODE_CREATED;
-	d_drop(dentry); /* negative, if it was there at all */
+	d_drop(dentry); /* a negative dentry, if it was hashed at all */
 	alias = d_splice_alias(inode, dentry);
 	if (IS_ERR(alias))
 		return PTR_ERR(alias);
-	/* the VFS checks permissions, unless it is new, and opens it */
+	/* the VFS checks permissions, unless FMODE_CREATED is set, and calls ->open() */
 	return finish_no_open(file, alias);
 }
 
@@ -259,10 +258,7 @@ static int weft_unlink(struct inode *dir, struct dentry *dentry)
 	return err;
 }
 
-/*
- * What there is not: without an operation the VFS says EPERM, as if it were a matter of
- * rights.
- */
+/* Operations that weft does not have: without a function the VFS would answer EPERM. */
 WEFT_OP_NO_MKDIR(weft_mkdir, -EOPNOTSUPP)
 
 static int weft_link(struct dentry *old, struct inode *dir, struct dentry *dentry)
@@ -300,19 +296,18 @@ const struct dentry_operations weft_dentry_operations = {
 	.d_revalidate = weft_revalidate,
 };
 
-/* --- what other nodes unlinked ------------------------------------------------ */
+/* --- regions that other nodes unlink ------------------------------------------------------- */
 
 /*
- * An inode that nobody uses stays in memory, with its blocks, and the blade keeps
- * the region for us.  So names are looked up again now and then: a few a second,
- * in turns.  The name's dentry may have gone before the inode (memory was short, or the
- * file system was remounted): then the blade is asked whether the region has a name.
+ * An unused inode stays in memory with its blocks, and the first blade keeps the region for this
+ * node.  So the sweep looks up the names of all inodes in turns, a few a second.  If the dentry
+ * was reclaimed before the inode, the sweep asks the catalog whether the region has a name.
  */
 #define SWEEP_INTERVAL		HZ
 #define SWEEP_INODES		16
 #define SWEEP_TIMEOUT_MS	1000
 
-/* Has a region without a dentry here a name still?  1, 0 or an error. */
+/* Does the region, which has no dentry here, still have a name?  1, 0 or an error. */
 static int has_name(struct weft_inode *wi)
 {
 	struct weft_call *call = weft_inode_new_call(WEFT_CALL_GETATTR);
@@ -332,7 +327,7 @@ static int has_name(struct weft_inode *wi)
 	return err;
 }
 
-/* Who stores through a mapping, and syncs nothing, has changed the file for others all the same. */
+/* Stores through mappings count as writes, though the program may never call msync(). */
 static void tell_times(struct weft_rack *rack)
 {
 	struct weft_inode *wi;
@@ -365,7 +360,7 @@ static void sweep(struct work_struct *work)
 		dput(dentry);
 		iput(&wi->vfs);
 		if (same < 0)
-			break; /* not the time for it: unmounting waits for us */
+			break; /* the catalog does not answer, and an unmount waits for the sweep */
 	}
 	tell_times(rack);
 	weft_homes_trim(rack);
@@ -391,10 +386,10 @@ void weft_dir_stop(struct weft_rack *rack)
 /* --- listing ---------------------------------------------------------------------- */
 
 /*
- * The position in a directory is 2 and the number of the region that was given out last:
- * the catalog lists regions by their numbers, which only grow.  So nothing is kept for an
- * open directory, but where its listing ends: at the last region that there was when it
- * began.  A program that makes regions while it lists them comes to an end, too.
+ * The position in the directory is 2 plus the number of the last region that was emitted: the
+ * catalog lists regions by their numbers, which only grow.  An open directory keeps one number in
+ * file->private_data, the last region that existed when the listing began: so a program that
+ * creates regions while it lists them comes to the end.
  */
 #define POS_FIRST	2
 
@@ -403,7 +398,7 @@ static u32 listed(const struct dir_context *ctx)
 	return (u32)(ctx->pos - POS_FIRST);
 }
 
-/* Hands out the entries of one reply, up to region @last.  False: no room, or the end. */
+/* Emit the entries of one answer, up to region @last.  Return: false: @ctx is full, or the end. */
 static bool emit_reply(struct dir_context *ctx, const struct weft_call *call, u32 last)
 {
 	u32 at = 0;
@@ -448,7 +443,7 @@ static int list_parts(struct file *file, struct dir_context *ctx, struct weft_ca
 		}
 		if (!emit_reply(ctx, call, (u32)last))
 			return 0;
-		/* all of it was given out */
+		/* ends when the answer was the last one, or had no new entry */
 	} while (call->cookie > from && listed(ctx) > from);
 	return 0;
 }
@@ -470,7 +465,7 @@ static int weft_iterate(struct file *file, struct dir_context *ctx)
 	return err;
 }
 
-/* For those who have a file mapped, and no descriptor of it any more. */
+/* For processes that have a region mapped, but no file of it open any more. */
 static long weft_dir_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 {
 	return cmd == WEFT_IOC_LOCK_FILE ? weft_lockfile_open(file, arg) : -ENOTTY;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The directory: one, flat, kept by the catalog. */
+/*
+ * The root directory, the only one: names of regions, as the catalog has them.  The VFS calls it;
+ * fs/super starts and stops the sweep.  No name is used without asking the catalog again.
+ */
 #ifndef WEFT_DIR_H
 #define WEFT_DIR_H
 
@@ -8,7 +11,7 @@
 
 struct weft_rack;
 
-/* While a file system is mounted: what other nodes unlink is let go. */
+/* The sweep, while a file system is mounted: drops inodes of regions that other nodes unlink. */
 void weft_dir_init(struct weft_rack *rack);
 void weft_dir_start(struct weft_rack *rack);
 void weft_dir_stop(struct weft_rack *rack);

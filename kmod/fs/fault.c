@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Page faults.
- *
- * The quick path finds the block in the cache, with the permission, and hands its
- * page locked to the memory management, which maps and unlocks it: the page lock
- * is the fence (blocks/block.h).  The slow path lets go of mmap_lock, gets the block,
- * and has the fault tried again.
+ * Page faults, see fault.h.  The quick path finds the block in the cache, with the permission,
+ * and returns its page locked; the memory management maps and unlocks it: the page lock is the
+ * fence (blocks/block.h).  The slow path releases mmap_lock, fetches the block, and has the fault
+ * repeated.
  */
 #include <linux/file.h>
 #include <linux/hash.h>
@@ -26,8 +24,8 @@
 #include "locks/mapped.h"
 #include "locks/observe.h"
 
-#define UPGRADE_WAIT_MS	20	/* with mmap_lock, where others of the process want it */
-#define FAILED_FRESH	HZ	/* a failure is reported if its repetition comes soon */
+#define UPGRADE_WAIT_MS	20	/* with mmap_lock held, which other threads of the process need */
+#define FAILED_FRESH	HZ	/* a fault this long after a failure is no repetition of it */
 
 static unsigned long wait_ticks(const struct weft_rack *rack)
 {
@@ -45,9 +43,9 @@ static bool beyond_end(const struct weft_inode *wi, pgoff_t page)
 }
 
 /*
- * With the page locked nobody takes it away, so it is known here whether the region is lost: what
- * has come since is not for programs of before; and whether it has become smaller: who makes it so
- * says that first, and then takes what is mapped (fs/callback.c).
+ * Lock the page, and with the lock, under which it cannot be revoked, look whether programs may
+ * still use it: not if the region is lost, as programs of before the loss must not see blocks of
+ * after it; not behind the end, as shrink() of callback.c first sets the size and then unmaps.
  */
 static bool lock_page_of(struct weft_inode *wi, struct weft_block *blk, pgoff_t page, u8 perm)
 {
@@ -82,10 +80,7 @@ struct weft_block *weft_lock_cached(struct weft_inode *wi, pgoff_t page,
 	return NULL;
 }
 
-/*
- * There is no such block, it was said.  It may be there again: the region was cut off, and has grown
- * since.
- */
+/* The home has answered "no such block": is the page inside the region again, which has grown? */
 static bool is_back(struct weft_inode *wi, pgoff_t page, unsigned long end)
 {
 	return !beyond_end(wi, page) && !weft_inode_refresh(wi) && !beyond_end(wi, page) &&
@@ -102,7 +97,7 @@ struct weft_block *weft_get_page(struct weft_inode *wi, pgoff_t page, u8 perm,
 	if (READ_ONCE(wi->lost))
 		return ERR_PTR(-EIO);
 	if (beyond_end(wi, page)) {
-		/* another node may have made it larger */
+		/* another node may have made the region larger */
 		err = weft_inode_refresh(wi);
 		if (err)
 			return ERR_PTR(err);
@@ -115,13 +110,13 @@ struct weft_block *weft_get_page(struct weft_inode *wi, pgoff_t page, u8 perm,
 			return blk;
 		if (perm == WEFT_S)
 			weft_flight_calm(blk);
-		/* on the way before the ones after it */
+		/* send this request before those of weft_ahead() */
 		weft_block_ask(blk, perm);
 		if (perm == WEFT_S && ahead)
 			weft_ahead(wi, block);
 		err = weft_block_acquire(blk, perm, end);
 		weft_block_unpin(blk);
-		/* asked for before that was known, it may have come after it */
+		/* the block was requested before the loss, and may have arrived after it */
 		if (!err && READ_ONCE(wi->lost)) {
 			weft_block_unpin(blk);
 			err = -EIO;
@@ -146,7 +141,7 @@ void weft_put_page(struct weft_block *blk)
 	weft_block_put(blk);
 }
 
-/* --- failures that are reported by the repetition ------------------------------- */
+/* --- faults that failed without mmap_lock: their repetition reports the error -------------- */
 
 static struct weft_failed *failed_slot(struct weft_inode *wi, pgoff_t page)
 {
@@ -181,8 +176,8 @@ static int take_failure(struct weft_inode *wi, pgoff_t page)
 }
 
 /*
- * A thread waits for the same page again and again, for the first time since @began: longer than the
- * time-out by now?
+ * A thread waits for a page in portions, this one since @began.
+ * Return: whether all portions together took longer than the time-out.
  */
 static bool waits_too_long(struct weft_inode *wi, pgoff_t page, unsigned long began)
 {
@@ -219,7 +214,7 @@ static vm_fault_t fault_code(const struct vm_fault *vmf, const struct weft_inode
 			     int err)
 {
 	weft_stat_inc(&wi->rack->node.counters, WEFT_STAT_FAULT_FAILED);
-	/* who is being killed has nothing to complain of */
+	/* -EINTR: the program is being killed, which is no failure */
 	if (err != -EINTR)
 		weft_event_failed(&wi->rack->node, wi->region.id, fault_offset(vmf), err);
 	return err == -ENOMEM ? VM_FAULT_OOM : VM_FAULT_SIGBUS;
@@ -227,13 +222,13 @@ static vm_fault_t fault_code(const struct vm_fault *vmf, const struct weft_inode
 
 /* --- the two paths ----------------------------------------------------------------- */
 
-/* madvise(MADV_RANDOM): what is read ahead is of no use, others may be writing it. */
+/* Not with madvise(MADV_RANDOM): other nodes may be writing the next blocks. */
 static bool may_read_ahead(const struct vm_fault *vmf)
 {
 	return !(vmf->vma->vm_flags & VM_RAND_READ);
 }
 
-/* Get the block without mmap_lock; the fault has to be tried again. */
+/* Release mmap_lock and fetch the block; the memory management repeats the fault. */
 static vm_fault_t get_unlocked(struct vm_fault *vmf, struct weft_inode *wi,
 			       pgoff_t page, u8 perm)
 {
@@ -241,7 +236,7 @@ static vm_fault_t get_unlocked(struct vm_fault *vmf, struct weft_inode *wi,
 	bool ahead = may_read_ahead(vmf);
 	struct weft_block *blk;
 
-	/* keeps the inode when the mapping goes; vmf->vma is off limits below */
+	/* keeps the inode: without mmap_lock the mapping, and so vmf->vma, may go */
 	get_file(file);
 	weft_release_fault_lock(vmf);
 	weft_stat_inc(&wi->rack->node.counters, WEFT_STAT_FAULT_WAITED);
@@ -254,7 +249,9 @@ static vm_fault_t get_unlocked(struct vm_fault *vmf, struct weft_inode *wi,
 	return VM_FAULT_RETRY | VM_FAULT_MAJOR;
 }
 
-/* For who cannot let go of mmap_lock.  Page locked, reference to the line. */
+/*
+ * Fetch the block with mmap_lock held.  Return: the block, with a reference and the page locked.
+ */
 static struct weft_block *get_locked(struct weft_inode *wi, pgoff_t page,
 				     u8 perm, bool ahead, unsigned long end)
 {
@@ -275,17 +272,15 @@ static struct weft_block *get_locked(struct weft_inode *wi, pgoff_t page,
 }
 
 /*
- * Not a program's fault, but one that the kernel makes so that a program needs none.  What
- * .page_mkwrite() is told of a fault does not say that.
+ * Is this a fault that must not sleep, or one that locks/mapped makes to map a block in advance?
+ * FAULT_FLAG_RETRY_NOWAIT says it in .fault, but not in .page_mkwrite.
  */
 static bool must_not_wait(const struct vm_fault *vmf, struct weft_inode *wi)
 {
 	return vmf->flags & FAULT_FLAG_RETRY_NOWAIT || weft_mapped_is_mapping(&wi->slots);
 }
 
-/*
- * The page locked, in @clp a reference to its line; or a fault code.
- */
+/* Return: 0: the page is locked, @clp has a reference to its block; or a fault code. */
 static vm_fault_t get_for_fault(struct vm_fault *vmf, u8 perm,
 				struct weft_block **clp)
 {
@@ -310,14 +305,14 @@ static vm_fault_t get_for_fault(struct vm_fault *vmf, u8 perm,
 	return 0;
 }
 
-/* The page leaves the mappings of this node: the program faults again, and .fault() can let go. */
+/* Unmap the page, so that the program faults again, in .fault, which can release mmap_lock. */
 static vm_fault_t to_weft_fault(struct vm_fault *vmf, struct weft_inode *wi)
 {
 	unmap_mapping_pages(wi->vfs.i_mapping, vmf->pgoff, 1, false);
 	return VM_FAULT_NOPAGE;
 }
 
-/* Ask for the right to write.  Return: false: the block is asked for something already. */
+/* Request the upgrade.  Return: false: the block has a request outstanding already. */
 static bool ask_first(struct weft_inode *wi, pgoff_t page)
 {
 	struct weft_block *blk = weft_block_find(&wi->region,
@@ -332,12 +327,12 @@ static bool ask_first(struct weft_inode *wi, pgoff_t page)
 }
 
 /*
- * The page is mapped to be read, and is to be written to.  The memory management does not say here
- * whether it may let go of mmap_lock.  A process of one thread waits with it.  Of others the page is
- * asked for and leaves the mappings: so the thread faults again, for a page that is not mapped; of
- * that weft_fault() is told, and lets go.  A thread that reads the page in a loop may have mapped it
- * again before: then the one that writes waits with mmap_lock after all, but no longer than an answer
- * takes usually, and goes the same way again.
+ * An upgrade: a page that is mapped to read is to be written to.  .page_mkwrite is not told
+ * whether it may release mmap_lock.  A process of one thread waits with it.  In a process of
+ * several threads this requests the upgrade and unmaps the page: the thread faults again, in
+ * weft_fault(), which releases mmap_lock.  If another thread reads the page in a loop, it may be
+ * mapped again before that: then this waits with mmap_lock, not longer than an answer usually
+ * takes, and unmaps the page again.
  */
 static vm_fault_t get_for_upgrade(struct vm_fault *vmf, struct weft_block **clp)
 {
@@ -350,7 +345,7 @@ static vm_fault_t get_for_upgrade(struct vm_fault *vmf, struct weft_block **clp)
 	*clp = weft_lock_cached(wi, page, WEFT_M);
 	if (*clp)
 		return 0;
-	/* so that the caller lets go of the page; mmap_lock stays held */
+	/* VM_FAULT_NOPAGE: the caller drops the page; mmap_lock stays held */
 	if (must_not_wait(vmf, wi))
 		return VM_FAULT_RETRY | VM_FAULT_NOPAGE;
 	err = take_failure(wi, page);
@@ -370,10 +365,7 @@ static vm_fault_t get_for_upgrade(struct vm_fault *vmf, struct weft_block **clp)
 	return to_weft_fault(vmf, wi);
 }
 
-/*
- * A program's fault is served.  Those that the kernel makes itself, so that a program needs
- * none (locks/mapped.h), count there.
- */
+/* Count a program's fault that was served; locks/mapped counts those that it makes itself. */
 static void note_served(const struct vm_fault *vmf, struct weft_inode *wi,
 			struct weft_block *blk, u8 perm)
 {
@@ -388,7 +380,7 @@ static void note_served(const struct vm_fault *vmf, struct weft_inode *wi,
 static vm_fault_t weft_fault(struct vm_fault *vmf)
 {
 	struct weft_inode *wi = weft_inode_of(file_inode(vmf->vma->vm_file));
-	/* a private mapping gets a copy */
+	/* a write to a private mapping reads the page and copies it */
 	bool write = vmf->flags & FAULT_FLAG_WRITE &&
 		     vmf->vma->vm_flags & VM_SHARED;
 	pgoff_t page = vmf->pgoff;
@@ -399,7 +391,7 @@ static vm_fault_t weft_fault(struct vm_fault *vmf)
 	ret = get_for_fault(vmf, write ? WEFT_M : WEFT_S, &blk);
 	if (ret)
 		return ret;
-	/* a writer comes again, to weft_page_mkwrite() */
+	/* the access of a writer comes after weft_page_mkwrite() */
 	if (!write) {
 		note_served(vmf, wi, blk, WEFT_S);
 		weft_block_touched(blk, WEFT_S);
@@ -421,8 +413,8 @@ static bool is_untried(struct weft_inode *wi, u64 block)
 }
 
 /*
- * A block that came with a lock which has learnt that it guards it is mapped by a fault of its
- * own: else nobody could tell whether a program touches it.
+ * Shorten @first to @last so that no other block that came with a lock as its learnt guard is
+ * mapped around this fault: only a fault of its own shows whether a program touches such a block.
  */
 static void leave_out_untried(struct weft_inode *wi, pgoff_t page, pgoff_t *first, pgoff_t *last)
 {
@@ -442,9 +434,8 @@ static void leave_out_untried(struct weft_inode *wi, pgoff_t page, pgoff_t *firs
 }
 
 /*
- * The memory management maps what is there around a fault.  If that is what the program
- * faulted for, it came back for its block here, and not to weft_fault().  The caller may
- * be in a section of RCU.
+ * Fault-around: map the cached pages around a read fault.  If the page of the fault is among them,
+ * this serves the fault, and weft_fault() is not called.  The caller may be in an RCU section.
  */
 static vm_fault_t weft_map_pages(struct vm_fault *vmf, pgoff_t first, pgoff_t last)
 {
@@ -457,8 +448,8 @@ static vm_fault_t weft_map_pages(struct vm_fault *vmf, pgoff_t first, pgoff_t la
 	if (READ_ONCE(wi->lost))
 		return 0;
 	/*
-	 * A folio may go on behind the end: not all kernels look for each of its pages.  Under RCU:
-	 * who makes the region smaller waits for us (fs/callback.c).
+	 * A folio may go on behind the end, and not all kernels check each of its pages.  Under
+	 * RCU: fence_last() of callback.c waits for this before it unmaps.
 	 */
 	rcu_read_lock();
 	end = DIV_ROUND_UP_ULL(i_size_read(&wi->vfs), PAGE_SIZE);
@@ -492,7 +483,7 @@ static vm_fault_t weft_page_mkwrite(struct vm_fault *vmf)
 	if (ret)
 		return ret;
 	if (blk->pages[weft_region_in_block(&wi->region, vmf->pgoff)] != page) {
-		/* evicted and read again meanwhile */
+		/* the block was evicted and fetched again: @page is a former page */
 		unlock_page(blk->pages[weft_region_in_block(&wi->region, vmf->pgoff)]);
 		weft_block_put(blk);
 		return VM_FAULT_NOPAGE;

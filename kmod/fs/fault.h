@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Getting a block for a program: page faults, reads and writes. */
+/*
+ * Page faults, and the way of every access to a block: fs/file and fs/attr get blocks here, the
+ * memory management calls the operations.  No wait for the network may hold mmap_lock, but where
+ * the memory management does not let it go.
+ */
 #ifndef WEFT_FAULT_H
 #define WEFT_FAULT_H
 
@@ -7,38 +11,38 @@
 #include "fs/inode.h"
 
 /**
- * weft_lock_cached() - the page, if it is in the cache with this permission
+ * weft_lock_cached() - lock a page that is in the cache with permission @perm
  *
- * The quick path of all accesses; no lock of a page is held.
+ * The quick path of all accesses.  The caller has no page locked.
  *
- * Return: a reference to the block, with its page locked; or NULL.
+ * Return: the block, with a reference and with the page locked; NULL: it misses.
  */
 struct weft_block *weft_lock_cached(struct weft_inode *wi, pgoff_t page,
 				    u8 perm);
 
 /**
- * weft_get_page() - have a page of a region in the cache, with permission
+ * weft_get_page() - fetch the block of a page, with permission @perm
  * @page: offset in the file, in pages
  * @perm: WEFT_S or WEFT_M
- * @ahead: to read: the next ones may be asked for, too, if this looks sequential
- * @end: until when to wait, jiffies
+ * @ahead: of a read: prefetch the next blocks if it is sequential
+ * @end: when to give up, jiffies
  *
- * Sleeps, killable; no lock of the memory management needs to be held.
+ * Sleeps, killable; needs no lock of the memory management.
  *
- * Return: the block, pinned and with a reference: weft_put_page() when done, the
- * permission itself may be gone again; or -ENXIO: beyond the end, and what
- * weft_block_get() and weft_block_acquire() say.
+ * Return: the block, pinned and with a reference, for weft_put_page(); another node may already
+ * have taken the permission again.  -ENXIO: behind the end; -EIO: the region is lost; as
+ * weft_block_get() and weft_block_acquire().
  */
 struct weft_block *weft_get_page(struct weft_inode *wi, pgoff_t page, u8 perm,
 				 bool ahead, unsigned long end);
 void weft_put_page(struct weft_block *blk);
 
-/* For who traces, and for its locks: the thread needs byte @offset of the region, and waits. */
+/* Tell the tracepoint and the guard learning that the thread misses byte @offset of the region. */
 void weft_note_miss(struct weft_inode *wi, u64 offset, u8 perm);
 
 extern const struct vm_operations_struct weft_vm_operations;
 
-/* Until when a program waits that starts to wait now. */
+/* When a wait that begins now has to give up: the time-out from now, in jiffies. */
 unsigned long weft_wait_end(const struct weft_rack *rack);
 
 #endif /* WEFT_FAULT_H */

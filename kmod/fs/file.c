@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Files: open, read, write, fsync, mmap.  Locks are in lockfile.c.
- *
- * Reading and writing go through the same permissions as mappings do, block by
- * block: what is copied under a page's lock is coherent.
+ * File operations of regions, see file.h; locks of a region are in locks/lockfile.  read() and
+ * write() copy page by page under the page's lock, with the block's permission checked: so each
+ * page is coherent.
  */
 #include <linux/fcntl.h>
 #include <linux/fs.h>
@@ -31,9 +30,9 @@
 
 /* --- locks by flock() and fcntl() ---------------------------------------------------------- */
 
-#define SAY_INTERVAL	(60 * HZ)	/* one sentence: any user may ask for locks in a loop */
+#define SAY_INTERVAL	(60 * HZ)	/* between two sentences: a program may retry in a loop */
 
-/* What is not printed is not worth a line that counts it. */
+/* RATELIMIT_MSG_ON_RELEASE: no line in the log for sentences that were suppressed. */
 static struct ratelimit_state say =
 	RATELIMIT_STATE_INIT_FLAGS(say, SAY_INTERVAL, 1, RATELIMIT_MSG_ON_RELEASE);
 
@@ -50,8 +49,8 @@ int weft_reclock(struct file *file, int cmd, struct file_lock *fl)
 /* --- the file ------------------------------------------------------------------------------ */
 
 /*
- * Copy between the user and a page that is locked and in @blk: no faults here, so
- * it may be less than asked for.
+ * Copy between user memory and a locked page of @blk, then unlock the page.  Page faults are off,
+ * so it may copy less than @n.
  */
 static size_t copy_locked(struct weft_block *blk, struct page *page, size_t at,
 			  size_t n, struct iov_iter *iter, bool write)
@@ -73,8 +72,8 @@ static size_t copy_locked(struct weft_block *blk, struct page *page, size_t at,
 }
 
 /*
- * Bring the user's memory in, before anything is locked: it may be a mapping of the same page, and
- * may be of a file system that answers when it likes.  Return: how much of @n is not there.
+ * Fault the user's memory in before anything is locked: it may be a mapping of the same page, or
+ * of a file system that never answers.  Return: how many of @n bytes are not there.
  */
 static size_t bring_in(const struct iov_iter *iter, size_t n, bool write)
 {
@@ -82,9 +81,10 @@ static size_t bring_in(const struct iov_iter *iter, size_t n, bool write)
 }
 
 /*
- * Copy to or from one page of the region.  Who writes has brought its memory in before, and holds
- * the inode's lock, so nobody is waited for here but the network: -EFAULT says that it is not
- * there any more.  -ENXIO: the page is not, another node has made the region smaller.
+ * Copy to or from one page of the region.  A writer holds the inode's lock, so it waits for
+ * nothing here but the network: its memory was faulted in before.
+ * Return: bytes; -EFAULT: a writer's memory was taken away again; -ENXIO: another node has made
+ * the region smaller; as weft_get_page().
  */
 static ssize_t copy_page_part(struct weft_inode *wi, loff_t pos, size_t n,
 			      struct iov_iter *iter, bool write)
@@ -122,7 +122,7 @@ static ssize_t copy_page_part(struct weft_inode *wi, loff_t pos, size_t n,
 	return done;
 }
 
-/* What is stored behind the end until now is not to be found when it is @size bytes. */
+/* Make the region @size bytes, zeroing what was stored behind its end. */
 static int grow(struct weft_inode *wi, u64 size)
 {
 	int err = weft_tail_clear(wi);
@@ -131,9 +131,9 @@ static int grow(struct weft_inode *wi, u64 size)
 }
 
 /*
- * The whole of it.  Stops at a signal that kills and at the first error, which is returned if
- * nothing was copied before.  Where another node cuts the region off meanwhile reading ends, and
- * writing makes it larger again, for as long as one waits.
+ * Copy @count bytes.  Stops at a fatal signal and at the first error, which is returned if nothing
+ * was copied before it.  If another node truncates the region meanwhile, a read ends there, and a
+ * write grows the region again, until the time-out.
  */
 static ssize_t copy_range(struct weft_inode *wi, loff_t *pos, size_t count,
 			  struct iov_iter *iter, bool write)
@@ -179,7 +179,7 @@ static ssize_t weft_read_iter(struct kiocb *iocb, struct iov_iter *iter)
 	if (iocb->ki_pos < 0)
 		return -EINVAL;
 	if (iocb->ki_pos + count > i_size_read(inode)) {
-		/* another node may have written beyond what we know */
+		/* another node may have written behind the end that this node knows */
 		err = weft_inode_refresh(wi);
 		if (err)
 			return weft_program_errno(err);
@@ -194,7 +194,7 @@ static ssize_t weft_read_iter(struct kiocb *iocb, struct iov_iter *iter)
 	return n;
 }
 
-/* A part of a write, under the inode's lock.  -EFAULT: see copy_page_part(). */
+/* Write one part, under the inode's lock.  -EFAULT: as copy_page_part(). */
 static ssize_t write_locked(struct kiocb *iocb, struct iov_iter *iter)
 {
 	struct inode *inode = file_inode(iocb->ki_filp);
@@ -223,12 +223,12 @@ static ssize_t write_locked(struct kiocb *iocb, struct iov_iter *iter)
 	return n;
 }
 
-#define WRITE_PART	(1u << 20)	/* bytes that are brought in, and written, in one go */
-#define WRITE_TRIES	1000		/* for memory that goes as soon as it has come */
+#define WRITE_PART	(1u << 20)	/* bytes that are faulted in, then written, in one go */
+#define WRITE_TRIES	1000		/* for a part whose memory is taken away again at once */
 
 /*
- * Who writes to the same region on this node waits for the inode's lock, and cannot be killed
- * then: so memory that does not come, as of a user's own file system, is waited for without it.
+ * Fault in without the inode's lock, for which other writers of this node wait unkillably: the
+ * user's memory may be of a file system that never answers.
  */
 static ssize_t weft_write_iter(struct kiocb *iocb, struct iov_iter *iter)
 {
@@ -273,12 +273,12 @@ static int weft_open(struct inode *inode, struct file *file)
 
 	if (err)
 		return err;
-	/* before it is asked for: from here on it is in use, see weft_openstate_give_up() */
+	/* before OPEN, so that give_up_now() of openstate.c sees the use */
 	first = atomic_inc_return(&wi->files) == 1;
 	err = weft_openstate_open(wi, file, true, file->f_mode & FMODE_CREATED);
 	if (err)
 		atomic_dec(&wi->files);
-	else if (first) /* those who had it open when blocks were lost have all heard of it */
+	else if (first) /* all files of before the loss are closed: errors end */
 		WRITE_ONCE(wi->lost, false);
 	return weft_program_errno(err);
 }
@@ -290,13 +290,13 @@ static int weft_release(struct inode *inode, struct file *file)
 	weft_inode_used(wi);
 	atomic_dec(&wi->files);
 	weft_lockfile_release(file);
-	/* since close(): it was mapped, perhaps */
+	/* a mapping may have stored since close() */
 	if (file->f_mode & FMODE_WRITE)
 		weft_inode_tell_mtime(wi);
 	return 0;
 }
 
-/* close(), though the file stays open elsewhere, or mapped: others may look at it from here on. */
+/* Each close(): other nodes may look at the time of the last write from here on. */
 static int weft_flush(struct file *file, fl_owner_t id)
 {
 	if (file->f_mode & FMODE_WRITE)
@@ -329,16 +329,13 @@ static int weft_mmap(struct file *file, struct vm_area_struct *vma)
 {
 	if (weft_lockfile_is_mapping(vma))
 		return weft_lockfile_mmap(&weft_inode_of(file_inode(file))->slots, file, vma);
-	/* pages come and go one by one */
+	/* blocks are revoked one by one, so there are no huge entries */
 	weft_vm_flags_set(vma, VM_NOHUGEPAGE);
 	vma->vm_ops = &weft_vm_operations;
 	return 0;
 }
 
-/*
- * The memory management does not write our pages back and does not count them
- * as dirty: the state of the line says what the home lacks.
- */
+/* The memory management counts no page as dirty: a line in state M says what the home lacks. */
 static bool weft_dirty_folio(struct address_space *mapping, struct folio *folio)
 {
 	return false;
@@ -362,7 +359,7 @@ const struct file_operations weft_file_operations = {
 	.compat_ioctl = compat_ptr_ioctl,
 	.flock = weft_reclock,
 	.lock = weft_reclock,
-	/* EINVAL: nobody on another node would break a lease */
+	/* EINVAL: an open() on another node could not break a lease */
 	.setlease = weft_nosetlease,
 	.splice_read = weft_splice_read,
 	.splice_write = iter_file_splice_write,

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Files: open, read, write, fsync, mmap. */
+/*
+ * File operations of regions: open, read, write, mmap, ioctl.  The VFS calls them.
+ * Reads and writes go through the same permissions as mappings.
+ */
 #ifndef WEFT_FILE_H
 #define WEFT_FILE_H
 
@@ -11,20 +14,13 @@ struct file_lock;
 extern const struct file_operations weft_file_operations;
 extern const struct address_space_operations weft_address_space_operations;
 
-/*
- * Locks that programs know from other file systems: flock(), fcntl() with its records,
- * those of open file descriptions among them.
- *
- * Without these operations the kernel grants such locks itself, for this node alone:
- * two nodes have a file locked at once, and what they guard by that is destroyed.  So
- * they are refused, until there are locks of that kind that all nodes know of.
- */
-
 /**
- * weft_reclock() - file operations .flock and .lock, of regions and of the directory
+ * weft_reclock() - .flock and .lock of regions and of the directory: refuse locks
  *
- * Return: -ENOLCK, also to who only asks whether somebody has a lock (F_GETLK); 0 to
- * who gives up a lock, as nobody has one.
+ * flock() and fcntl() locks would hold on this node only, if the kernel granted them: two nodes
+ * could lock a file at once, and destroy what the lock guards.
+ *
+ * Return: -ENOLCK, for F_GETLK too; 0 for unlocking, as nobody holds a lock.
  */
 int weft_reclock(struct file *file, int cmd, struct file_lock *fl);
 

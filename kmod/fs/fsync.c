@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Until contents are safe, see fsync.h. */
+/* Writing back to the homes and their disks, see fsync.h. */
 #include <linux/fs.h>
 #include <linux/jiffies.h>
 #include <linux/pagemap.h>
@@ -26,7 +26,7 @@ static u32 home_of(const struct weft_block *blk)
 	return weft_node_home(blk->cache->node, blk->line.key) - WEFT_BLADE_MIN;
 }
 
-/* Is it being waited for, and has taken nothing for the time-out? */
+/* Has this home, bit of the first blade: 0, taken no block back for the time-out? */
 static bool silent(const struct weft_rack *rack, struct weft_flush_way *way, u32 home)
 {
 	u64 taken = weft_cache_taken_by(&rack->cache, WEFT_BLADE_MIN + home);
@@ -35,7 +35,8 @@ static bool silent(const struct weft_rack *rack, struct weft_flush_way *way, u32
 		way->waiting |= 1u << home;
 		way->progress[home] = (struct weft_progress){ taken, jiffies };
 	}
-	return weft_progress_stalled(&way->progress[home], taken, READ_ONCE(rack->node.timeout_ms));
+	return weft_progress_stalled(&way->progress[home], taken,
+				     READ_ONCE(rack->node.timeout_ms));
 }
 
 /* Those of @homes that are silent. */
@@ -49,7 +50,7 @@ static u32 silent_of(const struct weft_rack *rack, struct weft_flush_way *way, u
 	return mask;
 }
 
-/* Have the devices that write into blocks had their time?  It begins with the first. */
+/* Is @blk pinned by a device, and the wait for devices over?  The first such block begins it. */
 static bool pins_over(struct weft_flush_way *way, struct weft_block *blk)
 {
 	bool pinned = blk->line.state == WEFT_M && weft_pages_pinned(blk);
@@ -61,8 +62,8 @@ static bool pins_over(struct weft_flush_way *way, struct weft_block *blk)
 }
 
 /*
- * One round of giving blocks back.  A home that is silent gets one each round, to see
- * whether it is still so.  Returns the homes for which there are some left.
+ * One round of giving blocks back.  A silent home gets one block each round, to find out when it
+ * answers again.  Return: bits of the homes for which blocks are left.
  */
 static u32 give_back(struct weft_inode *wi, struct weft_flush_way *way)
 {
@@ -85,7 +86,7 @@ static u32 give_back(struct weft_inode *wi, struct weft_flush_way *way)
 			weft_block_evict(blk);
 		if (READ_ONCE(blk->phase) != WEFT_BLOCK_GONE)
 			left |= bit;
-		/* so many on their way are enough; those to a silent home stay */
+		/* wait for room in flight; hardly if a home is silent, as it frees none */
 		wait_event_timeout(wi->rack->cache.room,
 				   atomic_read(&wi->rack->cache.putting) <
 				   WEFT_PUTTING_MAX && weft_flight_home_room(blk),
@@ -96,10 +97,9 @@ static u32 give_back(struct weft_inode *wi, struct weft_flush_way *way)
 }
 
 /*
- * Until all blocks are home, or the region is used again.  False: some are left, as
- * their homes are silent.  While the file system is being unmounted, a home that was
- * silent when one inode went is not waited for by the next ones: it all ends within one
- * time-out.
+ * Give blocks back until all are home, or the region is used again.  During an unmount all inodes
+ * share the wait for silent homes, so that it ends within one time-out.
+ * Return: false: blocks are left, and all their homes are silent.
  */
 static bool give_all_back(struct weft_inode *wi)
 {
@@ -110,9 +110,9 @@ static bool give_all_back(struct weft_inode *wi)
 
 	for (;;) {
 		left = give_back(wi, way);
-		way->waiting &= ~(due & ~left); /* these have answered */
+		way->waiting &= ~(due & ~left); /* these have taken all back */
 		due = left;
-		/* while nobody used it a program has come back: its blocks are safe with it */
+		/* a program has opened the region again: its blocks may stay */
 		if (!left || atomic_read(&wi->files))
 			return true;
 		over = silent_of(wi->rack, way, left) == left;
@@ -144,7 +144,7 @@ void weft_flush_region(struct weft_inode *wi)
 
 /* --- fsync --------------------------------------------------------------------------------- */
 
-#define RUN_SHIFT	6	/* blocks of a run, which have one home: weft_line_blade() */
+#define RUN_SHIFT	6	/* log2 of the blocks in a row with one home: weft_line_blade() */
 
 int weft_program_errno(int err)
 {
@@ -163,7 +163,7 @@ static u32 all_homes(const struct weft_inode *wi)
 	return weft_place_homes(&wi->rack->node.places, wi->region.id);
 }
 
-/* Those of the region's @homes that are the homes of blocks @first to @last. */
+/* Return: those of the region's @homes that blocks @first to @last are at home at. */
 static u32 homes_of(const struct weft_inode *wi, u32 homes, u64 first, u64 last)
 {
 	u32 mask = 0;
@@ -182,10 +182,7 @@ static u32 homes_of(const struct weft_inode *wi, u32 homes, u64 first, u64 last)
 	return mask;
 }
 
-/*
- * What is at home there gets to the disk.  The blade answers when it is, and lets all that ask
- * meanwhile wait for one sync.
- */
+/* SYNC: the blade answers when the region's contents there are on its disk. */
 static int sync_home(struct weft_inode *wi, u32 home)
 {
 	struct weft_call *call = weft_inode_new_call(WEFT_CALL_SYNC);
@@ -217,9 +214,9 @@ static int sync_mask(struct weft_inode *wi, u32 mask)
 }
 
 /*
- * The homes are those since what was modified is home.  If the region gets others meanwhile, these
- * have had on their disks all that it was before any node hears of them; what those that are no
- * homes any more answer, if they do at all, means nothing then.
+ * SYNC at the homes that took the write-back.  If the region moves meanwhile, the new homes have
+ * synced all of it before any node hears of them, so an error of a former home means nothing: ask
+ * the new ones.
  */
 static int sync_homes(struct weft_inode *wi, u64 first, u64 last, int datasync)
 {
@@ -229,7 +226,7 @@ static int sync_homes(struct weft_inode *wi, u64 first, u64 last, int datasync)
 
 	do {
 		homes = all_homes(wi);
-		/* size and times are the first one's */
+		/* the first blade keeps size and times */
 		err = sync_mask(wi, homes_of(wi, homes, first, last) | (datasync ? 0 : 1));
 	} while (err && err != -EINTR && all_homes(wi) != homes && time_before(jiffies, end));
 	return err == -ESTALE ? -ETIMEDOUT : err;
@@ -242,12 +239,12 @@ int weft_fsync(struct file *file, loff_t start, loff_t end, int datasync)
 	u64 last = (u64)end >> wi->region.block_shift;
 	int err = weft_clean_range(&wi->region, first, last, weft_wait_end(wi->rack)), lost;
 
-	/* msync() cannot be told from fdatasync(), and others go by the time that it leaves */
+	/* also if @datasync: msync() looks like fdatasync(), and has to update the time */
 	if (!err)
 		err = weft_inode_flush_mtime(wi);
 	if (!err && weft_region_durability(&wi->region) == WEFT_POLICY_SYNC)
 		err = sync_homes(wi, first, last, datasync);
-	/* after the answers: a blade gives none before we have heard what it has lost */
+	/* after the answers: a blade that crashed tells this node before it answers SYNC */
 	lost = file_check_and_advance_wb_err(file);
 	return weft_program_errno(err ? err : lost);
 }

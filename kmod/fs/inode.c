@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Inodes and their attributes, see inode.h. */
+/* Look-up of inodes, attributes and times of a region; see inode.h. */
 #include <linux/capability.h>
 #include <linux/jiffies.h>
 #include <linux/slab.h>
@@ -72,7 +72,7 @@ int weft_inode_call(struct weft_inode *wi, struct weft_call *call)
 	call->region = wi->region.id;
 	err = weft_rpc_catalog(&wi->rack->node, call);
 	if (err == -ENOENT) {
-		/* unlinked, and not open anywhere that the blade knows of */
+		/* it was unlinked, and the first blade knows no node that has it open */
 		WRITE_ONCE(wi->gone, true);
 		return -ESTALE;
 	}
@@ -115,7 +115,7 @@ int weft_inode_refresh(struct weft_inode *wi)
 
 bool weft_inode_unlimited(void)
 {
-	/* that it may not is no failure to be audited */
+	/* without the capability the quota holds: nothing for the audit log */
 	return ns_capable_noaudit(&init_user_ns, CAP_SYS_RESOURCE);
 }
 
@@ -165,8 +165,8 @@ void weft_inode_set_mtime(struct weft_inode *wi, u64 ns)
 }
 
 /*
- * Until the catalog has answered the time stays dirty: others who sync meanwhile tell it, too, and
- * do not return before it is known; and what is asked of the catalog does not set it back.
+ * The time stays dirty until the catalog has answered: a concurrent fsync() sends it too, and does
+ * not return before the catalog has it; and attributes of other answers do not set it back.
  */
 int weft_inode_flush_mtime(struct weft_inode *wi)
 {
@@ -190,7 +190,7 @@ int weft_inode_flush_mtime(struct weft_inode *wi)
 	kfree(call);
 	if (err)
 		return err;
-	/* unless it was written to again */
+	/* a write since then has set another time, which stays dirty */
 	spin_lock(&wi->lock);
 	if (mtime_ns(wi) == mtime)
 		wi->mtime_dirty = false;
@@ -199,8 +199,8 @@ int weft_inode_flush_mtime(struct weft_inode *wi)
 }
 
 /*
- * An unmount waits for all of these, and so for one time-out at most: those that are under
- * way when it begins, or the first of those after them, find that the blade is silent.
+ * An unmount waits for all of these works, one time-out at most: once one of them has had no
+ * answer, the later ones do not ask (weft_mount.silent).
  */
 void weft_inode_mtime_work(struct work_struct *work)
 {
@@ -214,10 +214,10 @@ void weft_inode_mtime_work(struct work_struct *work)
 
 void weft_inode_closed(struct weft_inode *wi)
 {
-	/* nobody looks at the times of what has no name */
+	/* stat() cannot reach a region without a name */
 	if (!READ_ONCE(wi->mtime_dirty) || !wi->vfs.i_nlink)
 		return;
-	/* who is on the way out cannot be killed any more, and so must not wait */
+	/* an exiting thread cannot be killed, so it must not wait for the network */
 	if (current->flags & (PF_EXITING | PF_KTHREAD))
 		weft_inode_tell_mtime(wi);
 	else
@@ -230,7 +230,7 @@ void weft_inode_tell_mtime(struct weft_inode *wi)
 		return;
 	ihold(&wi->vfs);
 	if (!queue_work(wi->rack->home_wq, &wi->mtime_work))
-		iput(&wi->vfs); /* it has a reference already */
+		iput(&wi->vfs); /* the queued work owns one already */
 }
 
 void weft_inode_used(struct weft_inode *wi)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Inodes: one for each region that was looked up, and the root directory.  The
- * number of a region is its inode number; its attributes are the catalog's and
- * are asked for again whenever a program looks at them.
+ * struct weft_inode: a region as a file of this node, and calls of the catalog about it.
+ * Used by all of fs/ and by control/inspect.  The inode number is the region's number.
+ * The catalog owns the attributes: nothing here may answer a program from a cached copy.
  */
 #ifndef WEFT_INODE_H
 #define WEFT_INODE_H
@@ -20,15 +20,15 @@ struct weft_rack;
 
 #define WEFT_ROOT_INO	(WEFT_REGION_MAX + 1)
 
-#define WEFT_FAILED	8	/* failed faults that are remembered */
+#define WEFT_FAILED	8	/* faults of an inode whose outcome is kept for their repetition */
 
 /**
- * struct weft_failed - a fault that failed after it let go of mmap_lock, or waits by portions
+ * struct weft_failed - a fault without mmap_lock that failed, or an upgrade that waits in portions
  * @task: pid of the thread, 0: free
- * @page: offset in the file
- * @at: when, jiffies; the last portion ended
- * @since: when the first portion began, jiffies
- * @err: what went wrong; 0: nothing yet, it waits
+ * @page: offset in the file, in pages
+ * @at: when it failed, or when its last portion ended; jiffies
+ * @since: when its first portion began, jiffies
+ * @err: negative errno; 0: it still waits
  */
 struct weft_failed {
 	pid_t task;
@@ -39,13 +39,11 @@ struct weft_failed {
 };
 
 /**
- * struct weft_pass - by which right a program was let in, see core/call.h
+ * struct weft_pass - the right by which an open() passed the permission check, see core/call.h
  * @how: WEFT_OPEN_*
- * @want: what for, 3 bits rwx
+ * @want: access that was opened for, 3 bits rwx
  * @uid: user
- * @owner: of the region then
- * @group: of the region then
- * @mode: of the region then
+ * @owner: of the region at the time of the check, as @group and @mode
  */
 struct weft_pass {
 	u8 how;
@@ -59,11 +57,11 @@ struct weft_pass {
 #define WEFT_STREAMS	4	/* sequential readers that are told apart */
 
 /**
- * struct weft_stream - a sequential reader
- * @at: block that it last asked for
- * @end: read ahead up to here, exclusive
+ * struct weft_stream - a sequential reader, see ahead.c
+ * @at: block of its last access
+ * @end: first block that was not read ahead for it
  * @window: blocks to read ahead
- * @age: when it was last seen; the oldest is replaced
+ * @age: of its last access, in counts of weft_inode.stream_age; the oldest is replaced
  */
 struct weft_stream {
 	u64 at;
@@ -73,32 +71,32 @@ struct weft_stream {
 };
 
 /**
- * struct weft_inode - a region
- * @vfs: the kernel's part
- * @rack: that it is of
- * @region: what the layers below know of it; its number is 0 for the root
+ * struct weft_inode - a region, or the root directory
+ * @vfs: the kernel's part, initialised by the slab's constructor
+ * @rack: constant
+ * @region: the region as the layers below see it; its number is 0 for the root
  * @lock: size and times of @vfs when they are written, @mtime_dirty, @failed, @stream,
  *	@stream_age, @uses, @nodes, @pass
- * @nodes: those that may use the region, 0: all; as far as this node knows
- * @failed: so that the repetition of a fault can report the error
+ * @nodes: bits of the nodes that may use the region, 0: all; as the catalog last said
+ * @failed: outcomes of faults, for their repetition
  * @stream: sequential readers
- * @stream_age: counts accesses
- * @open_lock: @opened, @opening
- * @opened: the blade knows that this node uses the region
- * @pass: whom the blade has let in last
- * @open_asked: it may know: it was told, if perhaps in vain.  @open_lock to write
- * @mtime_dirty: written to since the catalog heard of it
- * @gone: the region does not exist any more
- * @uses: how often a program ended to use it.  @lock
- * @returned: its blocks have gone home since then; what is left of them when it goes is
- *	lost.  @lock to write
- * @lost: what this node had modified in it is lost, or locks that its programs hold: they have
- *	no access until all of them have closed it
+ * @stream_age: counts accesses of readers
+ * @open_lock: taken for OPEN and CLOSE; @opened and @open_asked when they are written
+ * @pass: of the last OPEN that the first blade has accepted
+ * @opened: the first blade has accepted an OPEN of this node
+ * @open_asked: an OPEN was sent, answered or not: a CLOSE is due
+ * @mtime_dirty: the region was written to, and the catalog does not have the time yet
+ * @gone: the catalog has deleted the region
+ * @uses: counts the ends of uses by programs
+ * @returned: all blocks were given back after the last use; those that are left when the inode is
+ *	evicted are lost.  @lock to write
+ * @lost: modified blocks of this node, or locks that its programs hold, are lost: programs get
+ *	errors until all of them have closed the region
  * @files: open files, and those that are being opened
- * @renew: blades that begin anew just now, to which blocks do not go home as usual
- * @lose: ... and which do not want them any more
- * @home_work: its blocks go home, as nobody uses it any more
- * @mtime_work: tells the catalog of @mtime_dirty; has a reference
+ * @renew: bits of blades that recover: evicted blocks are given back as weft_block_renew() does
+ * @lose: bits of blades that have recovered without this node: evicted blocks are dropped
+ * @home_work: gives the blocks back when no program uses the region any more
+ * @mtime_work: tells the catalog the time of the last write; owns a reference while it is queued
  * @slots: locks that programs have open
  */
 struct weft_inode {
@@ -137,7 +135,7 @@ static inline struct weft_inode *weft_inode_of_region(struct weft_region *region
 	return container_of(region, struct weft_inode, region);
 }
 
-/* The inode of a region with a reference, NULL if it is not known here or goes. */
+/* Return: the region's inode, with a reference; NULL: unknown here, or being freed. */
 struct weft_inode *weft_inode_grab(struct weft_rack *rack, u32 region);
 
 /**
@@ -149,57 +147,57 @@ struct weft_inode *weft_inode_grab(struct weft_rack *rack, u32 region);
  */
 struct weft_inode *weft_inode_grab_next(struct weft_rack *rack, u32 only, u32 *region);
 
-/* Take over attributes that came from the catalog. */
+/* Set attributes, homes and policy as the catalog has answered them. */
 void weft_inode_update(struct weft_inode *wi, const struct weft_call *attr);
 
 /**
- * weft_inode_call() - a call of the catalog about a region, which answers with attributes
+ * weft_inode_call() - ask the catalog about a region, and set the attributes that it answers
  *
- * Takes them over.  Sleeps; killable.  Return: as weft_rpc_catalog(); -ESTALE: the region
- * is gone; -EUCLEAN.
+ * Sleeps; killable.  Return: as weft_rpc_catalog(); -ESTALE: the region was deleted;
+ * -EUCLEAN: the answer is about another region.
  */
 int weft_inode_call(struct weft_inode *wi, struct weft_call *call);
 
-/* weft_inode_refresh(), and the size as that answer says it: i_size may be that of an older one. */
-int weft_inode_ask_size(struct weft_inode *wi, u64 *size);
-
-/* Ask the catalog for the attributes.  Sleeps. */
+/* Ask the catalog for the attributes.  Sleeps, killable.  Return: as weft_inode_call(). */
 int weft_inode_refresh(struct weft_inode *wi);
 
-/* Does no quota hold for this thread's regions?  CAP_SYS_RESOURCE. */
+/* The same.  @size: out: the size in this answer; i_size may already be that of another one. */
+int weft_inode_ask_size(struct weft_inode *wi, u64 *size);
+
+/* Return: whether the thread has CAP_SYS_RESOURCE, so that no quota holds for its regions. */
 bool weft_inode_unlimited(void);
 
 /**
- * weft_inode_resize() - another size
- * @grow: never make it smaller: another node may have made it larger
+ * weft_inode_resize() - set the size
+ * @grow: only if the region is smaller; another node may have made it larger meanwhile
  */
 int weft_inode_resize(struct weft_inode *wi, u64 size, bool grow);
 
-/* Tell the catalog when the region was last written to, if it was. */
+/* Tell the catalog the time of the last write, unless it has that.  Sleeps, killable. */
 int weft_inode_flush_mtime(struct weft_inode *wi);
 
-/* A zeroed call of the catalog, which kfree() frees, or NULL. */
+/* Return: a zeroed call for the caller to kfree(), or NULL. */
 struct weft_call *weft_inode_new_call(u16 op);
 
-/* Flags of a SETATTR that changes the size for the current thread. */
+/* Return: WEFT_SET_* of a SETATTR by which the current thread changes the size. */
 u32 weft_inode_size_flags(void);
 
-/* Work of @mtime_work. */
+/* Function of @mtime_work. */
 void weft_inode_mtime_work(struct work_struct *work);
 
-/* A file that may have been written to is closed: the same, now or a little later. */
+/* weft_inode_flush_mtime() when a writable file is closed: by @mtime_work if the thread exits. */
 void weft_inode_closed(struct weft_inode *wi);
 
-/* The same a little later, in another thread.  Does not sleep. */
+/* weft_inode_flush_mtime() by @mtime_work.  Does not sleep. */
 void weft_inode_tell_mtime(struct weft_inode *wi);
 
-/* It is to be this, as somebody said: the time of what was written before is not told any more. */
+/* utimes(): @ns replaces the time of the last write, which the catalog is not told any more. */
 void weft_inode_set_mtime(struct weft_inode *wi, u64 ns);
 
-/* A program used it and may have modified blocks: before its reference goes. */
+/* Count the end of a use that may have modified blocks, before its reference is dropped. */
 void weft_inode_used(struct weft_inode *wi);
 
-/* The region was written to, now. */
+/* Set the time of the last write to now. */
 void weft_inode_written(struct weft_inode *wi);
 
 #endif /* WEFT_INODE_H */

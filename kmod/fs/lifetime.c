@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* How inodes come and go, see lifetime.h. */
+/* Life of inodes, see lifetime.h. */
 #include <linux/log2.h>
 #include <linux/pagemap.h>
 #include <linux/slab.h>
@@ -32,11 +32,11 @@ static int init_region(struct inode *inode, const struct weft_call *attr)
 	inode->i_op = &weft_file_inode_operations;
 	inode->i_fop = &weft_file_operations;
 	inode->i_mapping->a_ops = &weft_address_space_operations;
-	/* we hold on to the pages: neither movable nor reclaimed */
+	/* blocks hold references to their pages, which can be neither moved nor reclaimed */
 	mapping_set_gfp_mask(inode->i_mapping, GFP_HIGHUSER);
 	mapping_set_unevictable(inode->i_mapping);
 	mapping_set_large_folios(inode->i_mapping);
-	/* the first that is heard of it, whatever number its last change has */
+	/* the first answer about this inode counts, whatever number its change has */
 	wi->region.policy = attr->policy;
 	wi->nodes = attr->nodes;
 	err = weft_homes_first(&wi->rack->node, &wi->region, attr);
@@ -70,8 +70,8 @@ struct inode *weft_inode_get(struct super_block *sb,
 }
 
 /*
- * Blocks go home, then the inode goes, in a context that may wait for the network.
- * Unmounting sees to the blocks of those that this has not begun with.
+ * Give the blocks back, then drop the inode, in a context that may wait for the network.  Once the
+ * unmount has begun, the eviction gives back the blocks of all other inodes.
  */
 static void home_work(struct work_struct *work)
 {
@@ -82,19 +82,19 @@ static void home_work(struct work_struct *work)
 		return;
 	uses = READ_ONCE(wi->uses);
 	weft_flush_region(wi);
-	/* what is left now is lost when the inode goes, unless it has been used since */
+	/* the eviction loses blocks that are left, unless a program has used the region since */
 	spin_lock(&wi->lock);
 	wi->returned = wi->uses == uses;
 	spin_unlock(&wi->lock);
-	/* if it was the last one: the inode goes, and this work with it */
+	/* may evict the inode, and this work with it */
 	iput(&wi->vfs);
 }
 
 /*
- * Who uses a region last may be anybody: a program that closes it, or one that needs
- * memory and has the kernel look for names that can go.  They do not wait for blocks to
- * get home: the inode stays until they have.  While it has blocks it is in no list of
- * inodes that can be reclaimed (mapping_shrinkable()).
+ * Any thread may drop the last reference: a program that closes the file, or one whose allocation
+ * reclaims dentries.  It must not wait for the network, so the inode stays until home_work() has
+ * given its blocks back.  An inode with blocks is in no list of inodes to reclaim
+ * (mapping_shrinkable()).
  */
 int weft_inode_unused(struct inode *inode)
 {
@@ -116,26 +116,26 @@ void weft_inode_evict(struct inode *inode)
 {
 	struct weft_inode *wi = weft_inode_of(inode);
 
-	/* it may be this that evicts us; else it finds that the inode goes */
+	/* if it runs elsewhere, its igrab() fails: the inode is being freed */
 	if (current_work() == &wi->home_work)
 		cancel_work(&wi->home_work);
 	else
 		cancel_work_sync(&wi->home_work);
 	if (wi->region.id) {
 		/*
-		 * Unlinked or not: another node may have it open.  Before an unmount
-		 * there are none left, see weft_inode_unused().
+		 * Unlinked or not: another node may have it open.  Blocks are left here only
+		 * during an unmount, see weft_inode_unused().
 		 */
 		if (!READ_ONCE(wi->gone) && !READ_ONCE(wi->returned))
 			weft_flush_region(wi);
 		weft_region_drop(&wi->region, 0);
 		weft_slots_stop(&wi->slots);
 		weft_klock_leave(&wi->rack->locks, wi->region.id);
-		/* the eviction may be taking the last ones apart */
+		/* the eviction of blocks may still be taking the last ones apart */
 		wait_event(wi->rack->cache.room, xa_empty(&wi->region.blocks));
 		weft_region_remove(&wi->rack->cache.regions, &wi->region);
 		weft_place_leave(&wi->rack->node.places, wi->region.id);
-		/* LEAVE says it of all regions at once */
+		/* an unmount sends LEAVE, which closes all regions at once */
 		if (wi->open_asked && !weft_mount_of(inode->i_sb)->leaving)
 			weft_openstate_close(wi);
 	}
@@ -166,7 +166,7 @@ struct inode *weft_inode_alloc(struct super_block *sb)
 	return &wi->vfs;
 }
 
-/* After a grace period: messages look inodes up under RCU. */
+/* Called after a grace period: arriving messages look inodes up under RCU. */
 void weft_inode_free(struct inode *inode)
 {
 	kmem_cache_free(inode_cache, weft_inode_of(inode));
@@ -179,7 +179,7 @@ static void init_once(void *p)
 
 int weft_lifetime_init(void)
 {
-	/* not SLAB_ACCOUNT: blocks in the cache hold inodes, see charge.h */
+	/* not SLAB_ACCOUNT: cached blocks keep inodes, which belong to the node, see charge.h */
 	inode_cache = kmem_cache_create("weft_inode", sizeof(struct weft_inode),
 					0, SLAB_RECLAIM_ACCOUNT, init_once);
 	return inode_cache ? 0 : -ENOMEM;
@@ -187,6 +187,6 @@ int weft_lifetime_init(void)
 
 void weft_lifetime_exit(void)
 {
-	rcu_barrier(); /* inodes that are still to be freed */
+	rcu_barrier(); /* for weft_inode_free() of all inodes */
 	kmem_cache_destroy(inode_cache);
 }

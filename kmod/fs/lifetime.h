@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * How inodes come and go: made from what the catalog says of a region; kept, when no
- * program uses the region any more, until its blocks are home.
+ * Life of inodes: made of the catalog's answer, kept after the last use until their blocks are
+ * home. fs/dir gets inodes here, the VFS calls the rest through fs/super's operations. An inode
+ * must not be freed while it has blocks: messages find them by its region.
  */
 #ifndef WEFT_LIFETIME_H
 #define WEFT_LIFETIME_H
@@ -11,22 +12,22 @@
 struct weft_call;
 
 /**
- * weft_inode_get() - inode of a region
- * @attr: a reply with the region and its attributes
+ * weft_inode_get() - find or make the inode of a region
+ * @attr: the catalog's answer with the region and its attributes
  *
- * Return: a reference, or an error: -EUCLEAN for attributes that make no sense,
- * -EFBIG: the blocks are too large for the MTU.
+ * Return: the inode, with a reference; -ENOMEM; -EFBIG: a block has more fragments than a message
+ * can number at this MTU.
  */
 struct inode *weft_inode_get(struct super_block *sb,
 			     const struct weft_call *attr);
 
 struct inode *weft_inode_alloc(struct super_block *sb);
 void weft_inode_free(struct inode *inode);
-/* ->drop_inode(): nobody uses it.  Under i_lock.  Return: whether it goes. */
+/* ->drop_inode(): the last reference was dropped.  Under i_lock.  Return: whether to evict it. */
 int weft_inode_unused(struct inode *inode);
 void weft_inode_evict(struct inode *inode);
 
-/* When the module is loaded: 0 or -ENOMEM; and when it goes. */
+/* Module init and exit.  Return: 0 or -ENOMEM. */
 int weft_lifetime_init(void);
 void weft_lifetime_exit(void);
 

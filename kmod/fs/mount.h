@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What belongs to a mounted file system. */
+/*
+ * struct weft_mount: options and state of a mounted file system (s_fs_info).  fs/super owns it,
+ * other files of fs/ read it.
+ */
 #ifndef WEFT_MOUNT_H
 #define WEFT_MOUNT_H
 
@@ -42,19 +45,19 @@ struct weft_flush_way {
 };
 
 /**
- * struct weft_mount - options of the mount
- * @rack: which it is of, with a reference; NULL: not said yet, see weft_get_tree()
+ * struct weft_mount - options and state of a mount
+ * @rack: with a reference; NULL: no option has named it yet, see weft_get_tree()
  * @cache: bytes that blocks may take in this node's memory
  * @block: bytes of a block of regions that are created here
  * @mode: permissions of the root directory
- * @uid: its owner
- * @gid: its group
- * @instance: it is the rack's only one, see weft_fill_super()
+ * @uid: owner of the root directory
+ * @gid: group of the root directory
+ * @instance: this mount has the rack's instance bit, see begin_instance()
  * @joined: weft_member_leave() is due
  * @started: weft_cache_stop() is due
  * @leaving: the file system is being unmounted, and the node leaves the rack
- * @silent: the last time that the blade was told of a modification it did not answer
- * @flushing: of all inodes that go then, one after the other
+ * @silent: the first blade did not answer the last time of a write
+ * @flushing: the wait for homes that all inodes evicted by the unmount share
  */
 struct weft_mount {
 	struct weft_rack *rack;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The first blade knows which regions this node uses, see openstate.h. */
+/* OPEN and CLOSE, see openstate.h. */
 #include <linux/cred.h>
 #include <linux/fs.h>
 #include <linux/list.h>
@@ -17,16 +17,16 @@
 
 #define CLOSE_TIMEOUT_MS	5000
 #define AGAIN_TIMEOUT_MS	5000
-#define GIVE_UP_TIMEOUT_MS	2000	/* the blade, which calls, is there */
-#define AT_A_TIME		16	/* CLOSE calls */
+#define GIVE_UP_TIMEOUT_MS	2000	/* short: the blade that has just called answers */
+#define AT_A_TIME		16	/* CLOSE calls in flight */
 
 /**
  * struct weft_openstate - CLOSE calls of a rack
  * @wq: sends them
- * @leaving: LEAVE comes next, and says it of all
+ * @leaving: LEAVE comes next: send no CLOSE any more
  * @lock: @closing
  * @closing: struct weft_close, not answered yet
- * @closed: for one less
+ * @closed: woken when one leaves @closing
  */
 struct weft_openstate {
 	struct workqueue_struct *wq;
@@ -41,8 +41,8 @@ struct weft_openstate {
  * @work: sends it
  * @rack: whose
  * @list: in weft_openstate.closing; at most one of a region, as weft_openstate_open() waits for it
- * @region: that it is of
- * @call: it, and its answer
+ * @region: constant, while the answer overwrites @call
+ * @call: the CLOSE, then its answer
  */
 struct weft_close {
 	struct work_struct work;
@@ -67,13 +67,13 @@ static void close_work(struct work_struct *work)
 {
 	struct weft_close *c = container_of(work, struct weft_close, work);
 
-	/* without an answer: the blade learns it when this node leaves */
+	/* if this has no answer, the blade closes the region when this node leaves */
 	if (!READ_ONCE(c->rack->opened->leaving))
 		weft_rpc_call(&c->rack->node, WEFT_BLADE_MIN, &c->call, CLOSE_TIMEOUT_MS);
 	close_end(c);
 }
 
-/* Not here and now: inodes go while the kernel is short of memory, too. */
+/* By a work item: reclaim, which must not wait for the network, evicts inodes as well. */
 void weft_openstate_close(struct weft_inode *wi)
 {
 	struct weft_openstate *opened = wi->rack->opened;
@@ -114,8 +114,8 @@ void weft_openstate_flush(struct weft_openstate *opened)
 /* --- who is let in ------------------------------------------------------------- */
 
 /*
- * By which right the VFS lets in who opens the file, or would.  The catalog cannot tell by itself:
- * it does not know the groups of a user.
+ * The right by which the VFS grants, or would grant, this open().  The node has to say it: the
+ * catalog does not know the groups of a user.
  */
 static struct weft_pass pass_of(struct weft_inode *wi, struct file *file, bool checked,
 				bool created)
@@ -131,7 +131,7 @@ static struct weft_pass pass_of(struct weft_inode *wi, struct file *file, bool c
 	};
 	u32 bits = p.mode;
 
-	/* who executes it is not asked whether it may read it */
+	/* execve() needs x, not r */
 	if (file->f_flags & __FMODE_EXEC)
 		p.want = (p.want & ~4) | 1;
 	if (created) {
@@ -188,7 +188,7 @@ static void tell_refused(const struct weft_inode *wi, const struct weft_call *ca
 			    wi->region.id, id);
 }
 
-/* Tell the catalog, unless it knows already.  Under open_lock. */
+/* Send OPEN, unless another thread has done so meanwhile.  Under open_lock. */
 static int open_now(struct weft_inode *wi, struct weft_call *call, const struct weft_pass *p)
 {
 	struct weft_openstate *opened = wi->rack->opened;
@@ -196,11 +196,11 @@ static int open_now(struct weft_inode *wi, struct weft_call *call, const struct 
 
 	if (wi->opened && same_pass(wi, p))
 		return 0;
-	/* a CLOSE of an earlier inode of this region must not come after this */
+	/* a CLOSE of an earlier inode of this region must not arrive after this OPEN */
 	err = wait_event_killable(opened->closed, !is_closing(opened, wi->region.id));
 	if (err)
 		return -EINTR;
-	/* what is not answered in time may have been carried out all the same */
+	/* the blade may carry out an OPEN whose answer is late, so a CLOSE is due from here on */
 	WRITE_ONCE(wi->open_asked, true);
 	err = weft_inode_call(wi, call);
 	if (err) {
@@ -223,7 +223,7 @@ int weft_openstate_open(struct weft_inode *wi, struct file *file, bool checked, 
 
 	if (file)
 		p = pass_of(wi, file, checked, created);
-	/* weft_inode.files was raised before: the barrier's partner is give_up() */
+	/* after the caller has raised weft_inode.files; pairs with give_up_now() */
 	smp_mb();
 	if (READ_ONCE(wi->opened) && same_pass(wi, &p))
 		return 0;
@@ -254,14 +254,17 @@ static int close_now(struct weft_rack *rack, u32 region)
 	return err ? -EAGAIN : 0;
 }
 
-/* Nobody gets in meanwhile: who opens it waits for open_lock.  Under it. */
+/* Under open_lock, for which a concurrent open() waits. */
 static int give_up_now(struct weft_inode *wi)
 {
 	bool was = wi->opened;
 	int err = 0;
 
 	WRITE_ONCE(wi->opened, false);
-	/* either this sees who opens it, or that one sees that it is not open any more */
+	/*
+	 * Pairs with weft_openstate_open(): either this sees @files raised, or the open() sees
+	 * @opened cleared and waits for open_lock.
+	 */
 	smp_mb();
 	if (atomic_read(&wi->files))
 		err = -EBUSY;
@@ -278,12 +281,12 @@ static int give_up_now(struct weft_inode *wi)
 	return err;
 }
 
-/* ... whose inode is not there.  Return: 0, or -EAGAIN as above. */
+/* CLOSE a region that has no inode here.  Return: 0, or -EAGAIN as give_up(). */
 static int disown(struct weft_rack *rack, u32 region)
 {
 	bool known;
 
-	/* an inode that goes says so when its blocks are home */
+	/* an inode that is being freed sends its CLOSE when its blocks are home */
 	rcu_read_lock();
 	known = weft_region_find(&rack->cache.regions, region);
 	rcu_read_unlock();
@@ -308,10 +311,10 @@ int weft_openstate_again(struct weft_inode *wi)
 		kfree(call);
 	}
 	mutex_unlock(&wi->open_lock);
-	/* nobody will leave its locks to who waits: the rack has begun anew without it */
+	/* the catalog has lost the region: end the waits for its locks, which nobody hands over */
 	if (err == -ESTALE)
 		weft_klock_forget(&wi->rack->locks, wi->region.id, 0);
-	/* refused: it stays open here; others may unlink it */
+	/* if refused, the region stays open here, but the blade does not keep it for this node */
 	return err == -EINTR || err == -ETIMEDOUT ? err : 0;
 }
 
@@ -324,7 +327,7 @@ struct weft_openstate *weft_openstate_new(void)
 	spin_lock_init(&opened->lock);
 	INIT_LIST_HEAD(&opened->closing);
 	init_waitqueue_head(&opened->closed);
-	/* each waits for an answer; one without does not keep the others from theirs */
+	/* several in flight: a CLOSE without an answer must not hold up the others */
 	opened->wq = alloc_workqueue("weft-close", WQ_UNBOUND, AT_A_TIME);
 	if (opened->wq)
 		return opened;
@@ -342,8 +345,8 @@ void weft_openstate_free(struct weft_openstate *opened)
 
 /*
  * CLOSE the region if no program has it open and all its blocks and locks are home.  Sleeps, for
- * seconds at most.  Return: 0; -EBUSY: a program has it open; -EAGAIN: blocks, locks or an OPEN are
- * still on their way.
+ * seconds at most.  Return: 0; -EBUSY: a program has it open; -EAGAIN: blocks, locks or an OPEN
+ * are still on their way.
  */
 static int give_up(struct weft_inode *wi)
 {
@@ -355,7 +358,7 @@ static int give_up(struct weft_inode *wi)
 		queue_work(wi->rack->home_wq, &wi->home_work);
 		return -EAGAIN;
 	}
-	/* the holder of the lock waits for the answer to its OPEN */
+	/* an OPEN is in flight; the blade repeats its call */
 	if (!mutex_trylock(&wi->open_lock))
 		return -EAGAIN;
 	err = give_up_now(wi);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The first blade keeps a region as long as a node uses it, whether it has a name or
- * not: OPEN before the first program opens it here, CLOSE when its inode goes.
+ * OPEN and CLOSE: the open state of this node at the first blade, which keeps an unlinked region
+ * as long as a node has it open.  fs/ calls it when a file is opened and an inode is evicted;
+ * recoveries repeat OPEN.  Nothing here may grant access that the catalog has refused.
  */
 #ifndef WEFT_OPENSTATE_H
 #define WEFT_OPENSTATE_H
@@ -12,34 +13,30 @@ struct weft_openstate;
 struct weft_rack;
 
 /**
- * weft_openstate_open() - tell the catalog that this node uses the region, and for whom
- * @file: that is being opened; NULL: nobody is let in by this
- * @checked: the VFS has looked whether who opens it may, or nobody is asked as it is new
- * @created: it is
+ * weft_openstate_open() - OPEN: tell the catalog that this node uses the region, and for which
+ * user
+ * @file: file that is being opened; NULL: the use gives no user access
+ * @checked: the VFS has granted the access, or grants it unasked as the region is new
+ * @created: this open() has made the region
  *
- * Nothing is asked if the catalog has let in the same user for the same, and owner and mode are
- * as they were.  weft_inode.files has been raised before, and stays so as long as the region
- * is used: see weft_openstate_nodes().
+ * Sends nothing if the last OPEN was for the same user and access, with the same owner and mode.
+ * The caller has raised weft_inode.files and lowers it after the use, see weft_openstate_nodes().
  *
- * Waits for a CLOSE of the same region that is still under way, and for nobody else's.
- * Sleeps; killable.  Return: -EACCES: the region is not for this node, or not for this user as
- * the catalog has it; and as weft_inode_call().
+ * Waits for a CLOSE of the same region that is in flight, and for no other.  Sleeps; killable.
+ * Return: 0; -EACCES: the catalog refuses this node, or this user; as weft_inode_call().
  */
 int weft_openstate_open(struct weft_inode *wi, struct file *file, bool checked, bool created);
 
 /*
- * Tell it once more: the catalog has forgotten.  Sleeps.  Return: 0; -EINTR, -ETIMEDOUT: it
- * does not answer, the others would wait in vain, too.
+ * Repeat OPEN for a catalog that has lost its open state.  Sleeps.
+ * Return: 0; -EINTR, -ETIMEDOUT: the first blade does not answer, repeat it for no other region.
  */
 int weft_openstate_again(struct weft_inode *wi);
 
-/* This node does not use it any more: the catalog is told a little later. */
+/* The inode is being evicted: queue a CLOSE.  Does not wait for its answer. */
 void weft_openstate_close(struct weft_inode *wi);
 
-/*
- * Wait for the CLOSE calls under way, and drop those that have not begun.  After it the node
- * leaves the rack.
- */
+/* Before LEAVE, which closes all: wait for CLOSE calls in flight, drop those that are queued. */
 void weft_openstate_flush(struct weft_openstate *opened);
 
 /* Return: NULL: no memory. */
@@ -47,12 +44,14 @@ struct weft_openstate *weft_openstate_new(void);
 void weft_openstate_free(struct weft_openstate *opened);
 
 /**
- * weft_openstate_nodes() - the catalog says for which nodes a region is from now on
+ * weft_openstate_nodes() - the catalog has changed which nodes may use a region
+ * @attr: the region and its nodes
  *
- * If this one is not among them all of the region goes home: not at once, the blade asks again.
- * Sleeps, for seconds at most.
+ * A node that may not use the region any more gives all of it back: over several of these calls,
+ * which the blade repeats.  Sleeps, for seconds at most.
  *
- * Return: 0: this node has nothing of it, or may have it; -EBUSY: a program has it open; -EAGAIN.
+ * Return: 0: this node may use the region, or has nothing of it; -EBUSY: a program has it open;
+ * -EAGAIN: not all is home yet.
  */
 int weft_openstate_nodes(struct weft_rack *rack, const struct weft_call *attr);
 

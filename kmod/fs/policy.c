@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Homes and policies of a region, see policy.h. */
+/* Homes, policies and access list of a region, see policy.h. */
 #include <linux/fs.h>
 #include <linux/mount.h>
 #include <linux/slab.h>
@@ -18,7 +18,7 @@
 
 /* --- homes --------------------------------------------------------------------------------- */
 
-/* Are these blades that this node has not heard of?  The first blade's list has them. */
+/* Ask the first blade for the list of members if one of @homes is not known here. */
 static void look_for(struct weft_node *node, u32 homes)
 {
 	u32 blade;
@@ -62,7 +62,7 @@ void weft_homes_take(struct weft_node *node, struct weft_region *r, const struct
 	mutex_unlock(&node->places.lock);
 }
 
-/* Has this node heard of a later change? */
+/* Does this node know a later change than @move? */
 static bool is_old(struct weft_rack *rack, const struct weft_call *move)
 {
 	struct weft_region *region;
@@ -75,7 +75,7 @@ static bool is_old(struct weft_rack *rack, const struct weft_call *move)
 	return old;
 }
 
-/* An inode may go at any time: then it has marked the entry, or we do. */
+/* If the region has no inode any more, mark the homes as unused, as its eviction does. */
 static void note_move(struct weft_rack *rack, const struct weft_call *move)
 {
 	struct weft_region *region;
@@ -105,7 +105,7 @@ int weft_homes_move(struct weft_rack *rack, const struct weft_call *move)
 	return err;
 }
 
-/* Messages of locks may be on their way when the inode has gone. */
+/* weft_places_trim(): locks of a region without inode may still send messages. */
 static bool is_used(void *arg, u32 region)
 {
 	u64 key = weft_line_key(region, WEFT_KIND_LOCK, 0);
@@ -141,16 +141,16 @@ void weft_policy_take(struct weft_inode *wi, const struct weft_call *attr)
 		WRITE_ONCE(wi->nodes, attr->nodes);
 	}
 	spin_unlock(&wi->lock);
-	/* who writes from now on sees it, or we see what was written */
+	/* writes from now on set marks; blocks that were modified before have none yet */
 	if (!kept && weft_through_kept(&wi->region))
 		weft_through_begin(&wi->region);
 }
 
-/* May who calls decide for all nodes what becomes of the region?  0, -EPERM, or as stat(). */
+/* Return: 0 for the owner of the file and CAP_FOWNER; else -EPERM; errors as stat(). */
 static int check_owner(struct file *file)
 {
 	struct weft_inode *wi = weft_inode_of(file_inode(file));
-	/* who the owner is, other nodes may have changed */
+	/* another node may have changed the owner */
 	int err = weft_inode_refresh(wi);
 
 	if (err)
@@ -158,7 +158,7 @@ static int check_owner(struct file *file)
 	return inode_owner_or_capable(weft_file_idmap(file), &wi->vfs) ? 0 : -EPERM;
 }
 
-/* Have @call made for the region, if who calls may decide that. */
+/* Make @call for the region if the thread is its owner. */
 static int as_owner(struct file *file, struct weft_call *call,
 		    int (*make)(struct weft_inode *wi, struct weft_call *call))
 {
@@ -184,7 +184,7 @@ static long get_policy(struct weft_inode *wi, struct weft_policy __user *user)
 	return copy_to_user(user, &p, sizeof(p)) ? -EFAULT : 0;
 }
 
-/* Which of them are meant, as a SETATTR says it; 0: that makes no sense. */
+/* Return: WEFT_SET_* of the policies that @p is to change; 0: @p is invalid. */
 static u32 asked(const struct weft_policy *p)
 {
 	static const struct {
@@ -249,8 +249,8 @@ static long set_nodes(struct file *file, struct weft_call *call, struct weft_nod
 }
 
 /*
- * Each home keeps its own.  What one of them has accepted stays so if the next is silent.  How
- * many blocks it was is in @call then.
+ * Each home keeps its own list of lost blocks.  If a home does not answer, those before it have
+ * accepted all the same.  @call.used: out: how many blocks they were.
  */
 static int accept_lost(struct weft_inode *wi, struct weft_call *call)
 {
@@ -267,7 +267,7 @@ static int accept_lost(struct weft_inode *wi, struct weft_call *call)
 		call->region = wi->region.id;
 		call->valid = WEFT_LOST_ACCEPT;
 		err = weft_rpc_ask(node, blade, call);
-		/* one that has not heard of the region has nothing of it */
+		/* -ENOENT: the home does not know the region, so it has lost nothing of it */
 		if (err && err != -ENOENT)
 			return err;
 		if (!err)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * All that this machine has of a rack: itself as a node of it, the cache, the locks, its
- * membership.
+ * struct weft_rack: all that this machine has of a rack: node, cache, locks, membership.
+ * control/main makes and frees it, fs/racks lists it; fs/ and control/ reach the layers through
+ * it.
  */
 #ifndef WEFT_RACK_H
 #define WEFT_RACK_H
@@ -21,26 +22,25 @@ struct weft_callback;
 struct weft_told;
 
 /**
- * struct weft_rack - a rack
- * @number: of all racks of this machine it has this one; constant.  Messages say that of
- *	@node
- * @refs: of the list, of mounts, of netlink commands and lists that are half read
+ * struct weft_rack - a rack that this machine is, or was, a node of
+ * @number: by which this machine knows it; constant.  Messages carry the number in @node
+ * @refs: of the list, of mounts, of netlink commands, of netlink lists being read
  * @list: see racks.h
- * @node: this machine in it
- * @cache: blocks that it has
- * @locks: locks that it has
- * @member: joining it, leaving it
+ * @node: this machine as a node of the rack
+ * @cache: its blocks
+ * @locks: its locks
+ * @member: membership
  * @callback: calls of its blades, see callback.h
- * @opened: regions that its first blade knows to be open here, see openstate.h
- * @home_wq: what inodes that no program uses any more have to tell
- * @renewed: locks and open regions that renewals of directories are done with
+ * @opened: CLOSE calls in flight, see openstate.h
+ * @home_wq: gives back blocks of unused inodes, tells times of writes, repeats requests (@again)
+ * @renewed: locks and OPENs that recoveries have repeated so far
  * @told: what listeners to events were told, see control/netlink_event.h
- * @sweep: looks names up again, see dir.c
- * @sweep_next: the region that it looked at last
- * @again: after the death of a node, what it did not answer is asked for again; see callback.c
- * @again_region: of this region; 0: of all.  READ_ONCE
- * @again_ms: until then; of @again, and of who begins anew.  READ_ONCE
- * @instance: bit 0: it is mounted, see super.c
+ * @sweep: looks up names again, see dir.c
+ * @sweep_next: region that @sweep looked at last
+ * @again: repeats requests that a dead node or a recovering blade has not answered; see callback.c
+ * @again_region: the region of these, 0: all.  READ_ONCE
+ * @again_ms: delay of @again, doubled each time.  READ_ONCE
+ * @instance: bit 0: a superblock uses the rack, see super.c
  */
 struct weft_rack {
 	u32 number;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The racks that this machine is in, see racks.h. */
+/* The list of racks, see racks.h. */
 #include <linux/list.h>
 #include <linux/mutex.h>
 #include <linux/netlink.h>
@@ -10,8 +10,8 @@
 #include "rack/member.h"
 
 /*
- * Of the list, and of what comes into it and goes: a rack of it that is down is the only
- * one.  Held while a rack is set up and taken down, neither of which asks the network.
+ * The list, and setting up and taking down, which do not wait for the network.  A rack of the list
+ * that is down is the only one.
  */
 static DEFINE_MUTEX(racks_lock);
 static LIST_HEAD(racks);	/* struct weft_rack, by their numbers */
@@ -33,7 +33,7 @@ void weft_racks_put(struct weft_rack *rack)
 
 /* --- the list ---------------------------------------------------------------------- */
 
-/* Where @number is, or would be. */
+/* The first rack with @number or a greater one. */
 static struct weft_rack *at_or_after(u32 number)
 {
 	struct weft_rack *rack;
@@ -109,7 +109,7 @@ struct weft_rack *weft_racks_only(void)
 
 /* --- coming and going -------------------------------------------------------------- */
 
-/* The one that is down.  NULL: all are up. */
+/* The rack that is down; NULL: all are up. */
 static struct weft_rack *idle(void)
 {
 	struct weft_rack *rack = list_first_entry_or_null(&racks, struct weft_rack, list);
@@ -118,7 +118,7 @@ static struct weft_rack *idle(void)
 	return rack && !rack->node.up ? rack : NULL;
 }
 
-/* A rack that is not in the list. */
+/* Set up a rack that is not in the list, in place of the one that is down. */
 static int another_up(const struct weft_config *cfg, struct netlink_ext_ack *extack)
 {
 	struct weft_rack *rack, *old = idle();

@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The racks that this machine is in, by their numbers: WEFT_RACKS_MAX at most.  One that it
- * is a node of more than once counts as often, and has a number here for each.
+ * The list of racks that this machine is in, by number, WEFT_RACKS_MAX at most.  Called by netlink
+ * and mounts; nothing else looks a rack up.  Process context.
  *
- * There is one always.  The one that is left last stays, down, so that what it has counted
- * can still be read and goes on when it is set up again; it goes when another is set up.
- * Of several, each goes when it is left.
- *
- * Process context.
+ * The list is never empty.  A rack that is taken down leaves the list, but the last one: it stays,
+ * down, with its counters, until another rack is set up.
  */
 #ifndef WEFT_RACKS_H
 #define WEFT_RACKS_H
@@ -19,9 +16,9 @@ struct weft_config;
 struct weft_rack;
 
 /**
- * struct weft_rack_ops - how a rack comes and goes
- * @make: a rack with this number that is not up yet; NULL without memory
- * @free: it is down, in no list, and nobody has a reference to it.  May sleep
+ * struct weft_rack_ops - how the module, or a test, makes and frees a rack
+ * @make: a rack with this number, down; NULL without memory
+ * @free: when the last reference is dropped: it is down and in no list.  May sleep
  */
 struct weft_rack_ops {
 	struct weft_rack *(*make)(u32 number);
@@ -31,22 +28,22 @@ struct weft_rack_ops {
 /* @ops stays the caller's.  Return: 0 or -ENOMEM. */
 int weft_racks_init(const struct weft_rack_ops *ops);
 
-/* Nothing is mounted and no command runs: all are taken down and go. */
+/* At module exit, with nothing mounted and no command running: take down and free all. */
 void weft_racks_exit(void);
 
 /**
- * weft_racks_up() - make this machine a node of a rack, which it knows by cfg->number
- * @extack: receives a sentence in case of an error
+ * weft_racks_up() - make this machine a node of the rack with cfg->number
+ * @extack: receives a sentence for an error
  *
- * Return: 0; -EBUSY: it is already; -ENOSPC: it is in WEFT_RACKS_MAX others; -ENOMEM;
- * what weft_member_up() says.
+ * Return: 0; -EBUSY: it is one already; -ENOSPC: it is in WEFT_RACKS_MAX others; -ENOMEM;
+ * as weft_member_up().
  */
 int weft_racks_up(const struct weft_config *cfg, struct netlink_ext_ack *extack);
 
-/* What weft_member_down() does and says; @rack stays until the caller puts it. */
+/* weft_member_down(), and take @rack off the list.  The caller keeps its reference. */
 int weft_racks_down(struct weft_rack *rack, struct netlink_ext_ack *extack);
 
-/* Each gives a reference, which weft_racks_put() takes back, or NULL. */
+/* These return a reference for weft_racks_put(), or NULL. */
 
 struct weft_rack *weft_racks_find(u32 number);
 
@@ -56,10 +53,10 @@ struct weft_rack *weft_racks_only(void);
 /* The first one whose number is not less than @number. */
 struct weft_rack *weft_racks_next(u32 number);
 
-/* Who has a reference gets another one. */
+/* One more reference, of a caller that has one. */
 struct weft_rack *weft_racks_get(struct weft_rack *rack);
 
-/* The last one frees it, and waits for what that has to wait for. */
+/* Drop a reference; the last one frees the rack.  May sleep. */
 void weft_racks_put(struct weft_rack *rack);
 
 #endif /* WEFT_RACKS_H */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Giving all lines of a blade back, see recovery.h. */
+/* Giving back all lines of a blade or of a region, see recovery.h. */
 #include <linux/delay.h>
 #include <linux/mm.h>
 #include <linux/slab.h>
@@ -22,8 +22,8 @@
 #define CALL_MS		5000	/* for a CLAIM */
 #define ALL_BLADES	0
 #define ALL_REGIONS	0
-#define OTHERS_MS	5000	/* without progress, while another blade waits for its turn */
-#define PINS_MS		1000	/* for all devices that write into blocks to come to an end */
+#define OTHERS_MS	5000	/* without progress, while another RENEW or MOVE waits */
+#define PINS_MS		1000	/* for all devices that write into blocks together */
 
 static u64 all_done(const struct weft_rack *rack)
 {
@@ -32,15 +32,15 @@ static u64 all_done(const struct weft_rack *rack)
 
 u64 weft_recover_done(const struct weft_rack *rack)
 {
-	/* what is on its way counts when it has come there */
+	/* a block in flight counts when its home has taken it back */
 	return all_done(rack) + weft_cache_taken_all(&rack->cache);
 }
 
 /**
- * struct scope - what goes back
- * @rack: of which
- * @blade: what is at home there; or ALL_BLADES
- * @region: what is of it; or ALL_REGIONS
+ * struct scope - the lines that a recovery is about
+ * @rack: their rack
+ * @blade: their home; or ALL_BLADES
+ * @region: their region; or ALL_REGIONS
  */
 struct scope {
 	struct weft_rack *rack;
@@ -62,7 +62,7 @@ static u64 taken_of(struct weft_rack *rack, u32 id)
 	return n;
 }
 
-/* What other blades take back meanwhile, or of other regions, is no sign of this one. */
+/* The progress of one recovery: blocks of other blades, or other regions, do not count. */
 static u64 done_for(const struct scope *s)
 {
 	const struct weft_cache *cache = &s->rack->cache;
@@ -74,8 +74,9 @@ static u64 done_for(const struct scope *s)
 }
 
 /*
- * No progress for the time-out; or for OTHERS_MS, if another RENEW or MOVE waits for its turn: its
- * blade waits less long for a sign of this node than the time-out.  This one is repeated after that.
+ * No progress for the time-out; or for OTHERS_MS, if another RENEW or MOVE waits for its turn:
+ * its blade waits less long for a sign of this node than the time-out.  This one is repeated
+ * after that.
  */
 static bool stalled(const struct scope *s, struct weft_progress *p)
 {
@@ -96,13 +97,14 @@ static bool is_of(const struct weft_block *blk, u8 blade)
 enum pass { PASS_GIVE_BACK, PASS_OWED, PASS_FORCE, PASS_COUNT, PASS_LOSE };
 
 /**
- * struct renewal - all blocks of a blade, or of a region, go back, or are lost
- * @scope: which
+ * struct renewal - the blocks of a recovery, which are given back or lost
+ * @scope: whose
  * @progress: of what the homes take back; without any, the wait for them ends
- * @returning: blocks that the last PASS_COUNT found on their way
- * @owed: blocks that a device writes into, and that go back a little later
- * @modified: blocks that were, and are lost
- * @clean: the others that are dropped, and that may have been out of date
+ * @returning: blocks in flight to their homes at the last PASS_COUNT
+ * @owed: blocks that a device writes into, which are given back later
+ * @modified: modified blocks of the inode that are lost
+ * @clean: its other blocks that are dropped; programs may have read them since they were out of
+ *	date
  */
 struct renewal {
 	struct scope scope;
@@ -138,9 +140,9 @@ static void pass_block(struct renewal *r, struct weft_block *blk, enum pass pass
 }
 
 /*
- * So many on their way to this home are enough, and so much as its window allows; what waits
- * for another one, which may be dead, is not counted.  Return: false: this home takes none
- * any more.
+ * Wait for room in the window of the block's home, and for fewer than WEFT_PUTTING_MAX blocks in
+ * flight to it.  Blocks in flight to other homes, which may be dead, do not count.
+ * Return: false: no progress, the recovery has to be repeated.
  */
 static bool wait_for_room(struct renewal *r, const struct weft_block *blk)
 {
@@ -175,7 +177,7 @@ static int pass_inode(struct renewal *r, struct weft_inode *wi, enum pass pass)
 	return 0;
 }
 
-/* What of a region was lost: to the programs, the log, who counts, and who listens. */
+/* Report lost blocks of a region to its programs, the log, the counters, the listeners. */
 static void report(struct weft_inode *wi, const struct renewal *r)
 {
 	if (r->clean && !r->modified)
@@ -218,8 +220,8 @@ enum mark { UNMARKED, RETURNING, LOSING };
 
 /*
  * Mark all inodes of @s: their blocks are RETURNING, or, as the blades do not want them any more,
- * LOSING.  Inodes that are being freed cannot be grabbed: whoever evicts them looks at the mark and
- * does that to their blocks.
+ * LOSING.  Inodes that are being freed cannot be grabbed: whoever evicts them looks at the mark
+ * and does that to their blocks.
  * Return: whether blocks of such inodes are left.
  */
 static bool mark_inodes(const struct scope *s, enum mark mark)
@@ -251,8 +253,8 @@ static void wait_a_little(struct weft_rack *rack)
 }
 
 /*
- * What devices write into goes last, when they have had PINS_MS together; after that
- * it goes as it is, and what they write later is lost.
+ * Give back blocks that devices write into, when the devices have ended, or after PINS_MS: what
+ * they write after that is lost.
  */
 static int return_owed(struct renewal *r)
 {
@@ -268,7 +270,7 @@ static int return_owed(struct renewal *r)
 	return err;
 }
 
-/* Until none is on its way any more; some may be with inodes that go just now. */
+/* Wait until no block is in flight, and none is left in an inode that is being freed. */
 static int wait_returned(struct renewal *r)
 {
 	int err = pass_all(r, PASS_COUNT);
@@ -382,8 +384,8 @@ static int claim_locks(const struct scope *s, u32 life)
 }
 
 /*
- * Programs hold so many locks of the region that others may get now.  What they do next under
- * such a lock must not become part of what the others have.
+ * Programs hold @n locks of the region that other nodes can get from now on.  What the programs
+ * go on to write under them must not reach the other nodes, so the region is lost for them.
  */
 static void lose_locks_of(const struct scope *s, u32 region, u64 n)
 {
@@ -406,7 +408,7 @@ static void lose_locks(const struct scope *s)
 	u64 key = 0, n = 0;
 	u32 region = 0, of;
 
-	/* in the order of regions */
+	/* weft_klock_renew() goes by line names: by regions */
 	while (weft_klock_renew(&s->rack->locks, s->blade, s->region, &key, true, &held)) {
 		of = weft_line_region(held.key);
 		if (of != region) {
@@ -462,7 +464,7 @@ int weft_recover(struct weft_rack *rack, u8 blade, u32 life, u32 valid)
 	return err;
 }
 
-/* Each lock at the one of the homes that is its own. */
+/* Claim each lock of the region at its new home. */
 static int claim_of_region(const struct scope *s, u32 life)
 {
 	u32 homes = weft_place_homes(&s->rack->node.places, s->region);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Giving lines back, because their home does not know any more who has what: see
- * "Lives of a directory" in docs/protocol.md.
+ * Recovery of a directory that has lost its entries ("Lives of a directory" in docs/protocol.md),
+ * and of regions that move: give back all blocks, claim locks, repeat OPENs.  Runs on the work
+ * queue of fs/callback only, one at a time.
  */
 #ifndef WEFT_RECOVERY_H
 #define WEFT_RECOVERY_H
@@ -12,54 +13,46 @@ struct weft_call;
 struct weft_rack;
 
 /**
- * weft_recover() - the directory of a blade begins a new life
- * @blade: whose
- * @life: its number
- * @valid: WEFT_RENEW_LATE: others have not waited for us, what we have modified does not
- *	count; WEFT_RENEW_CRASHED: what was at home there may be older now
+ * weft_recover() - RENEW: the directory of a blade begins a new life
+ * @blade: whose directory
+ * @life: number of the new life
+ * @valid: WEFT_RENEW_LATE: the rack went on without this node, drop all instead;
+ *	WEFT_RENEW_CRASHED: contents that the blade had not synced may be older now
  *
- * What only this node has of the blade's blocks is written home, locks that programs
- * hold are claimed, everything else of the blade is dropped.  Process context.
+ * Writes back the blade's blocks that only this node has, claims locks that programs hold, drops
+ * all other lines of the blade.  Process context.
  *
- * Return: 0, or what went wrong: to be done again.
+ * Return: 0, or an error: the blade has to repeat it.
  */
 int weft_recover(struct weft_rack *rack, u8 blade, u32 life, u32 valid);
 
-/**
- * weft_recover_leaving() - the same while the file system is being unmounted
- *
- * Whoever evicts the inodes gives their blocks back.  Return: 0: all are gone.
- */
+/* RENEW during an unmount: wait until the eviction of inodes has given all blocks back. */
 int weft_recover_leaving(struct weft_rack *rack, u8 blade);
 
 /**
- * weft_recover_move() - a region gets other homes
+ * weft_recover_move() - MOVE: a region gets other homes
  * @move: MOVE: region, homes, policy, life
  * @leaving: the file system is being unmounted, or none is mounted
  *
- * What a new life is to a blade's blocks and locks, this is to those of the region: what only
- * this node has of them is written to the new homes, locks that programs hold are claimed there.
+ * As weft_recover() for the region's lines: writes back to the new homes, claims locks there.
  * Process context.
  *
- * Return: 0, or what went wrong: to be done again.
+ * Return: 0, or an error: the blade has to repeat it.
  */
 int weft_recover_move(struct weft_rack *rack, const struct weft_call *move, bool leaving);
 
 /*
- * This node is no member any more, though nobody has unmounted: whatever it has may
- * be another's by now.  All of it is dropped.  Returns 0.  Process context.
+ * The rack has forgotten this node, and other nodes may own what it has: drop all lines.
+ * Process context.  Return: 0.
  */
 int weft_recover_all_lost(struct weft_rack *rack);
 
-/*
- * What renewals have done so far, a number that grows as long as one is at work: blades
- * that wait for us are told.  Any context.
- */
+/* The progress of recoveries, a count that grows as long as one goes on.  Any context. */
 u64 weft_recover_done(const struct weft_rack *rack);
 
 /*
- * The first blade has forgotten which regions are open here.  Returns 0, or -EINTR or -ETIMEDOUT:
- * it has not heard of all of them.  Process context.
+ * The first blade has lost its open state: repeat the OPENs of all regions.  Process context.
+ * Return: 0; -EINTR, -ETIMEDOUT: it does not answer.
  */
 int weft_recover_opens(struct weft_rack *rack);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The file system type, see super.h. */
+/* Options, mount and unmount, see super.h. */
 #include <linux/fs_context.h>
 #include <linux/fs_parser.h>
 #include <linux/log2.h>
@@ -187,13 +187,13 @@ static const struct super_operations weft_super_operations = {
 };
 
 /*
- * Joining, the cache, the locks and the rest are there once a rack.  Before Linux 6.6 a
- * mount may make a new instance as soon as the old one has evicted its inodes, when most
- * of what it began is still to be ended: the new one waits here for that.
+ * Wait until no other superblock of the rack is left.  Before Linux 6.6 a mount may make a new one
+ * as soon as the old one has evicted its inodes, while cache, locks and membership of the old one
+ * are still to be stopped.
  */
 static int begin_instance(struct weft_mount *m)
 {
-	/* 0: it was not set, and is now */
+	/* 0: this thread has set the bit */
 	if (wait_on_bit_lock(&m->rack->instance, 0, TASK_KILLABLE))
 		return -EINTR;
 	m->instance = true;
@@ -315,7 +315,7 @@ static void weft_kill_sb(struct super_block *sb)
 {
 	struct weft_mount *m = sb->s_fs_info;
 
-	/* without it, another one may be ending these */
+	/* without the bit, another superblock may be using these */
 	if (m->instance) {
 		weft_dir_stop(m->rack);
 		weft_callback_stop(m->rack);
@@ -323,7 +323,7 @@ static void weft_kill_sb(struct super_block *sb)
 	WRITE_ONCE(m->leaving, true);
 	if (m->instance)
 		flush_workqueue(m->rack->home_wq);
-	/* evicts the inodes, and so returns all blocks */
+	/* evicts the inodes, which gives all blocks back */
 	kill_anon_super(sb);
 	if (m->started) {
 		weft_locks_stop(&m->rack->locks);
@@ -338,7 +338,7 @@ static void weft_kill_sb(struct super_block *sb)
 
 /* --- contexts ---------------------------------------------------------------------- */
 
-/* Without the option rack. */
+/* If no option has named the rack, it is the only one of this machine. */
 static int take_only_rack(struct fs_context *fc)
 {
 	struct weft_mount *m = fc->s_fs_info;
@@ -359,7 +359,7 @@ static int is_of_rack(struct super_block *sb, struct fs_context *fc)
 	return weft_mount_of(sb)->rack == m->rack;
 }
 
-/* One instance a rack, as get_tree_single() makes one of all. */
+/* One superblock for each rack, as get_tree_single() has one for all. */
 static int weft_get_tree(struct fs_context *fc)
 {
 	struct super_block *sb;
@@ -406,8 +406,8 @@ static const struct fs_context_operations weft_context_operations = {
 };
 
 /*
- * The members of a rack trust each other's root, and a mount joins or leaves it.  The VFS refuses
- * this, too (there is no FS_USERNS_MOUNT), but does not say why.
+ * A mount joins the rack, whose members trust each other's root, so the root of a user namespace
+ * may not.  The VFS refuses it as well (no FS_USERNS_MOUNT); this says why.
  */
 static bool in_user_namespace(struct fs_context *fc)
 {
