@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What all commands of the netlink family need, see genl.h. */
+/* Helpers of the netlink commands, see genl.h. */
 #include <linux/cred.h>
 #include <linux/file.h>
 #include <linux/hash.h>
@@ -15,7 +15,7 @@
 
 const struct genl_family *weft_genl_family __ro_after_init;
 
-/* An attribute that is given more than once counts the last time. */
+/* Of an attribute that is given more than once the last one counts. */
 static const struct nlattr *last_of(const struct nlmsghdr *request, int type)
 {
 	const struct nlattr *attr, *last = NULL;
@@ -34,7 +34,7 @@ struct weft_rack *weft_genl_rack(const struct nlmsghdr *request, int type,
 	const struct nlattr *attr = last_of(request, type);
 	struct weft_rack *rack;
 
-	/* checked against the policy before */
+	/* the policy has checked that it is a u32 */
 	rack = attr ? weft_racks_find(nla_get_u32(attr)) : weft_racks_only();
 	if (rack)
 		return rack;
@@ -56,7 +56,7 @@ struct weft_rack *weft_genl_list_rack(const struct netlink_callback *cb)
 	return (void *)cb->args[1];
 }
 
-/* Whoever reads it, as with files. */
+/* Credentials of the opener count for all readers, as with files. */
 static const struct cred *opener(const struct netlink_callback *cb)
 {
 	const struct socket *socket = NETLINK_CB(cb->skb).sk->sk_socket;
@@ -146,9 +146,8 @@ bool weft_genl_sees(const struct netlink_callback *cb, u32 region, bool contents
 }
 
 /*
- * Questions to blades and the switch of users without privileges: each user has a turn every
- * GAP_NS, may save up for SAVED_NS, and waits for WAIT_NS at most.  Users whose numbers have one
- * hash share their turns.
+ * Token buckets: an unprivileged user has one call to blades or the switch every GAP_NS, saves up
+ * SAVED_NS of them, and waits WAIT_NS at most.  Users with the same hash share a bucket.
  */
 #define TURNS_BITS	6
 #define GAP_NS		(10 * NSEC_PER_MSEC)
@@ -158,7 +157,7 @@ bool weft_genl_sees(const struct netlink_callback *cb, u32 region, bool contents
 static DEFINE_SPINLOCK(turns_lock);
 static u64 turns[1 << TURNS_BITS];	/* when the next one is; under the lock */
 
-/* Return: ns until it is the user's turn, who has then used up @n; more than WAIT_NS: none. */
+/* Take @n calls.  Return: ns to wait before them; more than WAIT_NS: none was taken. */
 static u64 take_turns(kuid_t uid, u32 n)
 {
 	u64 *next = &turns[hash_32(__kuid_val(uid), TURNS_BITS)];

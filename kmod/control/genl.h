@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What all commands of the netlink family need. */
+/*
+ * Helpers of the netlink commands: the rack of a request, the state of a list, permissions, turns.
+ * Used by control/netlink, netlink_list, netlink_ask and netlink_event.
+ */
 #ifndef WEFT_GENL_H
 #define WEFT_GENL_H
 
 #include <linux/netlink.h>
 #include <net/genetlink.h>
 
-/* Of a group of messages; kernels before 6.7 have only the flag of commands for it. */
+/* Kernels before 6.7 use the flag of commands for groups as well. */
 #ifndef GENL_MCAST_CAP_NET_ADMIN
 #define GENL_MCAST_CAP_NET_ADMIN	GENL_UNS_ADMIN_PERM
 #endif
@@ -18,11 +21,11 @@ struct weft_config;
 struct weft_rack;
 
 /**
- * weft_genl_rack() - which rack a request is about
- * @type: the attribute that names it
+ * weft_genl_rack() - find the rack of a request
+ * @type: attribute that names it; without it, the only rack is meant
  *
- * Return: a reference to it; the only one, if the request names none; ERR_PTR(-ENOTUNIQ),
- * ERR_PTR(-ENOTCONN).
+ * Return: a reference for weft_racks_put(); ERR_PTR(-ENOTUNIQ): there are several;
+ * ERR_PTR(-ENOTCONN): this machine is not in it.
  */
 struct weft_rack *weft_genl_rack(const struct nlmsghdr *request, int type,
 				 struct netlink_ext_ack *extack);
@@ -34,13 +37,8 @@ static inline int weft_genl_not_up(struct netlink_ext_ack *extack)
 }
 
 /*
- * Every list keeps its state in memory of its own, from start to done; it is filled at the
- * start or by the first question, so that all messages of a list tell of the same moment.
- */
-
-/*
- * State of a list, zeroed memory that weft_genl_list_done() frees, and the rack it is of.
- * cb->args: these two, and the credentials of who opened the socket.
+ * A list (dump) keeps three things in cb->args, from .start to .done: its state, its rack, and the
+ * credentials of the process that opened the socket.
  */
 void *weft_genl_list(const struct netlink_callback *cb);
 struct weft_rack *weft_genl_list_rack(const struct netlink_callback *cb);
@@ -53,51 +51,51 @@ static inline u8 weft_genl_cmd(const struct netlink_callback *cb)
 
 /**
  * weft_genl_list_new() - begin a list
- * @size: of the state
- * @type: the attribute that names the rack; 0: it is of none
+ * @size: bytes of its state
+ * @type: attribute that names the rack; 0: the list has none
  *
- * Who cannot start after all ends with weft_genl_list_done().
+ * A .start that fails after this calls weft_genl_list_done() itself.
  *
- * Return: the state, or ERR_PTR() of what weft_genl_rack() says or -ENOMEM.
+ * Return: the state, zeroed; ERR_PTR(-ENOMEM), or as weft_genl_rack().
  */
 void *weft_genl_list_new(struct netlink_callback *cb, size_t size, int type);
 
-/* Begins a message of a list.  Return: NULL if the buffer is full. */
+/* Begin a message of a list.  Return: its header; NULL: the buffer is full. */
 void *weft_genl_item(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd);
 
-/* Ends it, or takes it out again: @err, there was no room.  Return: whether there was. */
+/* End a message; with @err, as an attribute had no room, remove it.  Return: !@err. */
 bool weft_genl_item_end(struct sk_buff *skb, void *hdr, int err);
 
-/* The reason of an error; @text stays. */
+/* Set the sentence of an error; @text must stay. */
 void weft_genl_say(struct netlink_ext_ack *extack, const char *text);
 
-/* How this node takes part in the rack of a list.  Return: 0, -ENOTCONN. */
+/* The configuration of this node in the rack of a list.  Return: 0 or -ENOTCONN. */
 int weft_genl_config(struct netlink_callback *cb, struct weft_config *cfg);
 
-/* ... if it has joined.  Return: 0, -ENOTCONN, -ENONET. */
+/* The same of a node that has joined.  Return: 0, -ENOTCONN, -ENONET. */
 int weft_genl_member_config(struct netlink_callback *cb, struct weft_config *cfg);
 
-/* Has the rack of a list this blade, as far as this node knows? */
+/* Does this node know a blade @id in the rack of a list? */
 bool weft_genl_has_blade(struct netlink_callback *cb, const struct weft_config *cfg, u32 id);
 
-/* What a blade has answered, for who asked here. */
+/* Explain an error of a blade to the reader.  Return: the error for the reader. */
 int weft_genl_answered(int err, struct netlink_ext_ack *extack);
 
-/* Has who opened the socket, and who reads, CAP_NET_ADMIN? */
+/* Have the opener of the socket and the reader CAP_NET_ADMIN? */
 bool weft_genl_privileged(const struct netlink_callback *cb);
 
-/* May who opened the socket see a region, or its @contents: see weft_inspect_allowed(). */
+/* weft_inspect_allowed() for the opener of the socket. */
 bool weft_genl_sees(const struct netlink_callback *cb, u32 region, bool contents);
 
 /**
- * weft_genl_turn() - before @n questions to members of the rack
+ * weft_genl_turn() - wait for the user's turn to send @n calls to blades or the switch
  *
- * Sleeps, can be killed: not where a list begins.  Return: 0, -EINTR; -EBUSY: a user without
- * privileges has asked too much.
+ * Sleeps, killable: not in .start, nor in the first .dumpit.
+ * Return: 0; -EINTR; -EBUSY: an unprivileged user asks too often.
  */
 int weft_genl_turn(const struct netlink_callback *cb, u32 n);
 
-/* The end of any of them. */
+/* genl_ops .done of all lists. */
 int weft_genl_list_done(struct netlink_callback *cb);
 
 #endif /* WEFT_GENL_H */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What this node has, see inspect.h. */
+/* Snapshots of regions, blocks and locks, see inspect.h. */
 #include <linux/dcache.h>
 
 #include "base/compat.h"
@@ -11,14 +11,14 @@
 #include "locks/slots.h"
 #include "weft.h"
 
-/* All names are in one directory. */
+/* Copy the region's name, which is in the only directory; "" if it has none. */
 static void get_name(struct inode *inode, char *name)
 {
 	struct dentry *dentry;
 
 	*name = 0;
 	spin_lock(&inode->i_lock);
-	/* later, what frees it is where the list was */
+	/* i_dentry shares its memory with i_rcu, which is in use once the inode is being freed */
 	if (weft_inode_state(inode) & (I_FREEING | I_WILL_FREE | I_CLEAR))
 		goto out;
 	weft_for_each_alias(dentry, inode) {
@@ -41,7 +41,7 @@ bool weft_inspect_region(struct weft_rack *rack, u32 *region,
 	struct weft_inode *wi;
 	struct weft_region *r;
 
-	/* the inode may be going: its memory stays until we are done */
+	/* RCU: the inode may be being freed, its memory stays */
 	rcu_read_lock();
 	r = weft_region_next(&rack->cache.regions, region);
 	if (r) {
@@ -73,7 +73,7 @@ bool weft_inspect_allowed(struct weft_rack *rack, u32 region, bool contents)
 	struct weft_region *r;
 	bool allowed = false;
 
-	/* both may be going, as in weft_inspect_region() */
+	/* both inodes may be being freed, as in weft_inspect_region() */
 	rcu_read_lock();
 	r = weft_region_find(&rack->cache.regions, region);
 	inode = r ? &weft_inode_of_region(r)->vfs : NULL;

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What this node has of a rack, one after the other, for the netlink family.
- *
- * Nothing is kept between two calls, and no reference to an inode is ever taken:
- * a list that somebody reads slowly must not hold up unmounting.  So what comes
- * and goes meanwhile is in the list or not.  A lock is held for one object only.
- * Process context.
+ * Snapshots of regions, blocks and locks of this node, one by one, for control/netlink_list. May
+ * take no reference to an inode and keep nothing between two calls: a slow reader of a list must
+ * not hold up an unmount.  Process context.
  */
 #ifndef WEFT_INSPECT_H
 #define WEFT_INSPECT_H
@@ -18,14 +15,14 @@ struct weft_rack;
  * struct weft_region_info - a region that this node knows
  * @region: its number
  * @block: bytes of a block
- * @lines: blocks in the cache
- * @locks: that programs have open
+ * @lines: number of blocks in the cache
+ * @locks: number of locks that programs have open
  * @size: bytes
  * @policy: WEFT_POLICY_*
- * @nodes: bits of those that may use it, 0: all
- * @homes: bits of the blades that are homes of its lines
- * @gone: it does not exist any more
- * @name: "" if it is not in the directory any more
+ * @nodes: bits of the nodes that may use it, 0: all
+ * @homes: bits of the blades that are its homes
+ * @gone: the catalog has deleted it
+ * @name: "": it has no name in the directory any more
  */
 struct weft_region_info {
 	u32 region;
@@ -45,13 +42,13 @@ struct weft_region_info {
  * @region: of which region
  * @index: number of the block
  * @state: WEFT_I, WEFT_S or WEFT_M
- * @op: enum weft_op, what the node is asking for
+ * @op: enum weft_op, the request that is outstanding
  * @dirty: the home does not have its contents
- * @revoking: the programs are losing it
- * @ahead: it was read ahead, and nobody came for it yet
+ * @revoking: its mappings are being revoked
+ * @ahead: it was read ahead, and no program has used it yet
  * @waiters: threads that wait for it, or are just using it
- * @misses: how often it came
- * @revocations: how often another node took it, or the right to write it
+ * @misses: times that it, or the permission to write it, was fetched
+ * @revocations: times that another node took it, or the permission to write it
  */
 struct weft_line_info {
 	u32 region;
@@ -71,16 +68,16 @@ struct weft_line_info {
  * @region: of which region
  * @offset: where in it
  * @state: WEFT_I, WEFT_S or WEFT_M
- * @want: the same, what the node is asking for
+ * @want: the permission that the node requests, as @state
  * @open: programs have it open
  * @writer: a program holds it to write
  * @tenured: this node keeps the queue
  * @revoking: the node has to give it up
- * @readers: how often programs hold it to read
+ * @readers: number of read locks of programs
  * @waiters: threads of this node that wait for it in the kernel
- * @queue: other nodes that wait for it, as far as this one knows
- * @grants: how often it came
- * @hand_overs: how often it was handed over
+ * @queue: other nodes in the queue that this node knows of
+ * @grants: times that it was granted to this node
+ * @hand_overs: times that this node handed it over
  */
 struct weft_lock_info {
 	u32 region;
@@ -99,22 +96,22 @@ struct weft_lock_info {
 };
 
 /*
- * The first one at or after the one that is named, which is set to it.  Return:
- * false: there is none.
+ * The first object at or after @region, @index or @key, which are set to it.
+ * Return: false: there is none.
  */
 bool weft_inspect_region(struct weft_rack *rack, u32 *region,
 			 struct weft_region_info *info);
 bool weft_inspect_line(struct weft_rack *rack, u32 region, u64 *index,
 		       struct weft_line_info *info);
 
-/* By the names of their lines, up to and with @last. */
+/* Locks by the names of their lines, up to @last, inclusive. */
 bool weft_inspect_lock(struct weft_rack *rack, u64 *key, u64 last,
 		       struct weft_lock_info *info);
 
 /**
- * weft_inspect_allowed() - may the current credentials see that?
- * @contents: what is in the region, as who may read the file; else that it is there, as who
- *	may list the directory
+ * weft_inspect_allowed() - may the current credentials see a region?
+ * @contents: its blocks and locks, which needs the permission to read the file; else only that it
+ *	exists, which needs the permission to list the directory
  */
 bool weft_inspect_allowed(struct weft_rack *rack, u32 region, bool contents);
 

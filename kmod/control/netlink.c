@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Generic netlink family "weft", as described in uapi/weft_netlink.h.
- *
- * The family runs its operations in parallel (parallel_ops): what they ask of
- * the node is serialized there.  Generic netlink holds its cb_lock for reading
- * while a request is taken, which holds up every other user of generic netlink
- * once somebody wants it for writing.  So no command here waits for the network;
- * lists that come over the network see to it, too (netlink_ask.c).
+ * The family "weft", see netlink.h: commands that set a node up and ask it, and the table of all.
+ * Generic netlink holds its cb_lock for reading while a command runs, and one command that waits
+ * would hold up all families once somebody wants it for writing.  So no command here may wait for
+ * the network; netlink_ask.c says how its lists do it.
  */
 #include <linux/build_bug.h>
 #include <linux/inetdevice.h>
@@ -109,7 +106,7 @@ static int weft_genl_get_homes(struct genl_info *info, struct weft_config *cfg)
 	return 0;
 }
 
-/* Finds the interface that a request names by index or name. */
+/* Find the interface that a request names by index or name. */
 static int weft_genl_get_interface(struct genl_info *info, struct weft_config *cfg)
 {
 	struct nlattr *index = info->attrs[WEFT_A_CONFIG_IFINDEX];
@@ -176,7 +173,7 @@ static int weft_genl_config_set(struct sk_buff *skb, struct genl_info *info)
 	if (attrs[WEFT_A_CONFIG_KEY]) {
 		cfg.key_set = true;
 		memcpy(cfg.key, nla_data(attrs[WEFT_A_CONFIG_KEY]), sizeof(cfg.key));
-		/* the message is ours; who sent it has another */
+		/* the kernel's copy of the message */
 		memzero_explicit(nla_data(attrs[WEFT_A_CONFIG_KEY]), sizeof(cfg.key));
 	}
 	err = weft_racks_up(&cfg, info->extack);
@@ -218,7 +215,7 @@ static int weft_genl_tune(struct sk_buff *skb, struct genl_info *info)
 
 /* --- the family and single answers --------------------------------------------------------- */
 
-static_assert(WEFT_KEY_BYTES == WEFT_KEY_LEN, "a key is as long for people as for us");
+static_assert(WEFT_KEY_BYTES == WEFT_KEY_LEN, "a key of the API has the length of one of the core");
 
 /* --- Policies ------------------------------------------------------------ */
 
@@ -324,7 +321,7 @@ static const struct nla_policy weft_genl_lost_policy[] = {
 
 /* --- Single answers ------------------------------------------------------ */
 
-/* None for the blades behind the last one that has a twin. */
+/* One attribute for each blade up to the last one that has a twin. */
 static int weft_genl_put_twins(struct sk_buff *skb, const struct weft_config *cfg)
 {
 	u32 n = cfg->homes, i;
@@ -402,7 +399,7 @@ static int weft_genl_put_status(struct sk_buff *skb, struct weft_rack *rack,
 	return 0;
 }
 
-/* Begins an answer of one message in *@hdr. */
+/* Begin an answer of one message, with its header in @hdr.  Return: NULL without memory. */
 static struct sk_buff *weft_genl_answer(struct genl_info *info, void **hdr)
 {
 	struct sk_buff *skb = genlmsg_new(GENLMSG_DEFAULT_SIZE, GFP_KERNEL);
@@ -418,7 +415,7 @@ static struct sk_buff *weft_genl_answer(struct genl_info *info, void **hdr)
 	return skb;
 }
 
-/* Sends what weft_genl_answer() began, if putting it together gave no @err. */
+/* Send the message of weft_genl_answer(); with @err, of putting attributes, free it. */
 static int weft_genl_reply(struct sk_buff *skb, void *hdr, int err,
 			   struct genl_info *info)
 {
@@ -569,7 +566,7 @@ static const struct genl_ops weft_genl_ops[] = {
 };
 
 static const struct genl_multicast_group weft_genl_groups[] = {
-	/* they say what others' processes do */
+	/* events name processes of all users */
 	{ .name = WEFT_GENL_GROUP_EVENTS, .flags = GENL_MCAST_CAP_NET_ADMIN },
 };
 
@@ -600,11 +597,8 @@ int weft_netlink_init(void)
 
 void weft_netlink_exit(void)
 {
-	/* nothing is mounted: only the chain could still tell something */
+	/* nothing is mounted, so only the notifier chain can still send events */
 	weft_netlink_event_exit();
-	/*
-	 * Waits for commands under way.  A list that is half read holds the
-	 * module, so that there is none when a module goes.
-	 */
+	/* waits for commands that run; a list that is half read holds a reference to the module */
 	genl_unregister_family(&family);
 }

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Generic netlink family "weft": set-up and statistics, see weft_netlink.h. */
+/*
+ * The generic netlink family "weft" (uapi/weft_netlink.h): its commands, policies and set-up.
+ * control/main registers it.
+ */
 #ifndef WEFT_KMOD_NETLINK_H
 #define WEFT_KMOD_NETLINK_H
 
-/* After everything that commands ask; a command may come at once. */
+/* Last of all parts: a command may arrive at once.  Return: 0 or a negative errno. */
 int weft_netlink_init(void);
 
-/* No command runs, and no list is half read, when it returns. */
+/* Waits for commands that run. */
 void weft_netlink_exit(void);
 
 #endif /* WEFT_KMOD_NETLINK_H */

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Commands that members of the rack are asked for, see netlink_ask.h.
- *
- * The question goes over the network.  A list's start and the first call of its dumpit are made
- * while generic netlink holds its cb_lock (netlink.c); later calls are made by the reader's
- * recvmsg(), without it.  So all of these are lists that begin with a message of their own, and
- * the question goes out in the second call, where it can be killed, too.
+ * Commands that a blade answers, see netlink_ask.h.  Generic netlink holds its cb_lock
+ * (netlink.c) for .start and for the first call of .dumpit; later calls come from the reader's
+ * recvmsg(), without the lock.  So each command is a list that begins with a message of this
+ * node, and the second call, which can be killed, asks the blade.
  */
 #include <linux/build_bug.h>
 #include <net/genetlink.h>
@@ -21,18 +19,17 @@ static_assert((int)WEFT_BLADE_ADD == (int)WEFT_BLADE_ACTION_ADD &&
 	      (int)WEFT_BLADE_USE == (int)WEFT_BLADE_ACTION_USE,
 	      "actions are numbered as in messages");
 
-/* A blade answers in pages; none has more counters than these hold. */
-#define COUNTER_PAGES_MAX	64
+#define COUNTER_PAGES_MAX	64	/* more than any blade has */
 
 /**
- * struct question - a command, and its answer
- * @kind: which command
- * @blade: who is asked
- * @about: what the first message says, if @kind has it say something
- * @begun: the first message is out
- * @answers: how many have come
- * @pos: what was put of the list in @call
- * @call: what is asked; the last answer
+ * struct question - a command in progress
+ * @kind: the command
+ * @blade: the blade that answers
+ * @about: value of the attribute in the first message
+ * @begun: the first message was put
+ * @answers: number of answers so far
+ * @pos: bytes of the list in @call that were put
+ * @call: the call, then its last answer
  */
 struct question {
 	const struct kind *kind;
@@ -45,19 +42,19 @@ struct question {
 };
 
 /**
- * struct kind - a command
+ * struct kind - a command that a blade answers
  * @cmd: its number
- * @op: what is asked for
+ * @op: the call of the blade
  * @rack: attribute that names the rack
  * @about: attribute of the first message; 0: it has none
- * @member: only a node asks that has joined
- * @looks: nothing is changed
- * @pages: the answer may go on
- * @take: takes attributes of the request, which were checked against the policy
- * @put: puts the entry @p of an answer.  NULL: nothing of it is shown
- * @len: bytes of an entry; 0: it is a counter
- * @err: of this error, or of any that is none of genl.h, if it is 0
- * @why: ... this sentence is the reason
+ * @member: the node must have joined its rack
+ * @looks: the call changes nothing
+ * @pages: the answer may have several pages
+ * @take: takes the attributes of the request, which the policy has checked.  NULL: it has none
+ * @put: puts the entry @p of an answer.  NULL: entries are not shown
+ * @len: bytes of an entry; 0: entries are counters
+ * @err: the blade's error that @why explains; 0: all of them
+ * @why: sentence for the reader
  */
 struct kind {
 	u8 cmd;
@@ -87,7 +84,9 @@ static u32 value_of(const struct netlink_callback *cb, int type, u32 otherwise)
 	return attr ? nla_get_u32(attr) : otherwise;
 }
 
-/* The blade that the request names, else the first one.  Return: 0 or @err. */
+/*
+ * Ask the blade that attribute @type names, else the first one.  Return: 0; @err: no such blade.
+ */
 static int take_member(struct question *q, struct netlink_callback *cb,
 		       const struct weft_config *cfg, int type, int err)
 {
@@ -139,7 +138,7 @@ static int take_fence(struct question *q, struct netlink_callback *cb,
 
 /* --- blocks that are lost ------------------------------------------------------------------- */
 
-/* What the node does not know, only the privileged may: nobody can say who may read it. */
+/* Regions that this node does not know, whose permissions it cannot check, only root may see. */
 static bool may_see(const struct netlink_callback *cb, u32 region)
 {
 	return weft_genl_privileged(cb) || weft_genl_sees(cb, region, true);
@@ -297,7 +296,7 @@ static int no_end(struct netlink_callback *cb)
 	return -EPROTO;
 }
 
-/* The question once more, for the next page.  Return: 0; 1 if there is none; or an error. */
+/* Set the call up for the next page.  Return: 0; 1: there is none; or an error. */
 static int next_page(struct question *q, struct netlink_callback *cb)
 {
 	u64 cookie = q->call.cookie;
@@ -315,7 +314,7 @@ static int next_page(struct question *q, struct netlink_callback *cb)
 	return 0;
 }
 
-/* Return: 0; 1: all has been answered; or an error. */
+/* Make the call.  Return: 0: there is an answer; 1: the last one was complete; or an error. */
 static int ask(struct question *q, struct netlink_callback *cb)
 {
 	struct weft_node *node = &weft_genl_list_rack(cb)->node;
@@ -334,16 +333,16 @@ static int ask(struct question *q, struct netlink_callback *cb)
 		err = weft_rpc_catalog(node, &q->call);
 	q->call.region = region;
 	q->answers++;
-	/* who reads this knows then that the request made sense here */
+	/* this sentence also tells the reader that the error is the blade's, not this node's */
 	if (err && (!q->kind->err || q->kind->err == err))
 		weft_genl_say(cb->extack, q->kind->why);
 	if (err)
 		return q->kind->member ? weft_genl_answered(err, cb->extack) : err;
-	/* so that it comes to an end */
+	/* cookies must grow, or a hostile blade would answer for ever */
 	return q->kind->len && q->call.cookie && q->call.cookie <= cookie ? no_end(cb) : 0;
 }
 
-/* A message of the list: the first one, or with the entry @p.  Return: whether there was room. */
+/* Put the entry @p; NULL: the first message.  Return: whether there was room. */
 static bool put_message(struct sk_buff *skb, struct netlink_callback *cb,
 			const struct question *q, const u8 *p)
 {
@@ -364,7 +363,7 @@ static bool is_shown(struct netlink_callback *cb, const struct question *q, cons
 	return q->kind->cmd != WEFT_CMD_LOST_GET || may_see(cb, get_unaligned_be32(p));
 }
 
-/* Return: whether there was room for all of the answer that is left. */
+/* Put the rest of an answer.  Return: whether there was room for all of it. */
 static bool put_answer(struct sk_buff *skb, struct netlink_callback *cb, struct question *q)
 {
 	while (q->kind->put && q->pos < q->call.list_len) {
@@ -387,7 +386,7 @@ int weft_genl_ask_dump(struct sk_buff *skb, struct netlink_callback *cb)
 		return put_message(skb, cb, q, NULL) ? skb->len : -EMSGSIZE;
 	}
 	for (;;) {
-		/* what is in the buffer goes out before the next wait */
+		/* send what is in the buffer before the next wait */
 		if ((q->answers && !put_answer(skb, cb, q)) || skb->len)
 			return skb->len;
 		err = ask(q, cb);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Commands of the netlink family that members of the rack are asked for: counters of a blade;
- * nodes that die, and blocks that are lost by that; blades that come and go, and where regions
- * are to be at home.
+ * Netlink commands that a blade answers: counters of a blade, fencing of a node, lost blocks,
+ * blades of the rack, homes of regions.  Called by generic netlink through the table of
+ * control/netlink. The first call of a list must not wait for the network.
  */
 #ifndef WEFT_KMOD_NETLINK_ASK_H
 #define WEFT_KMOD_NETLINK_ASK_H
@@ -10,7 +10,7 @@
 struct netlink_callback;
 struct sk_buff;
 
-/* Of all of them: the message says which one it is. */
+/* genl_ops .start and .dumpit of all these commands: the message says which one it is. */
 int weft_genl_ask_start(struct netlink_callback *cb);
 int weft_genl_ask_dump(struct sk_buff *skb, struct netlink_callback *cb);
 

@@ -17,9 +17,9 @@
 #include "weft_netlink.h"
 
 #define GROUP		0	/* the family's only one */
-#define PER_SECOND	20	/* of each kind */
+#define PER_SECOND	20	/* events of each kind */
 #define LOOK_INTERVAL	HZ
-#define HOME_ANSWERS	8	/* in a row: the directory is at the homes */
+#define HOME_ANSWERS	8	/* in a row, to believe that the directory is at the homes */
 
 static bool anybody_listens(void)
 {
@@ -29,10 +29,10 @@ static bool anybody_listens(void)
 /* --- Not too many ----------------------------------------------------------- */
 
 /**
- * struct weft_event_limit - of one kind
- * @second: the one that @told is of
- * @told: how many in this second
- * @missed: how many were not since the last that was
+ * struct weft_event_limit - rate limit of one kind of events
+ * @second: that @told counts
+ * @told: events that were sent in this second
+ * @missed: events that were not sent since the last one that was
  */
 struct weft_event_limit {
 	time64_t second;
@@ -43,12 +43,12 @@ struct weft_event_limit {
 enum { NOWHERE, AT_HOMES, IN_SWITCH };
 
 /**
- * struct weft_event_directory - who answered misses
- * @begun: the counts are of the last look
- * @where: what was told last
+ * struct weft_event_directory - where the directory is, by the answers to misses
+ * @begun: the counts are valid
+ * @where: in the last event
  * @by_switch: answers of the switch at the last look
- * @by_home: answers of homes
- * @in_a_row: answers of homes since the switch gave the last
+ * @by_home: answers of homes at the last look
+ * @in_a_row: answers of homes since the last answer of the switch
  */
 struct weft_event_directory {
 	bool begun;
@@ -59,13 +59,13 @@ struct weft_event_directory {
 };
 
 /**
- * struct weft_told - what was told of a rack
- * @rack: which
+ * struct weft_told - the state of a rack's events
+ * @rack: the rack
  * @lock: @limits
  * @limits: of each kind
- * @members: the nodes that were told of as members; only the chain changes it
- * @directory: only @look changes it
- * @look: once a second while this machine is a member
+ * @members: nodes that events have called members; written by the notifier chain only
+ * @directory: written by @look only
+ * @look: looks once a second where the directory is, while this node is a member
  */
 struct weft_told {
 	struct weft_rack *rack;
@@ -81,7 +81,7 @@ static struct weft_rack *rack_told(const struct weft_node *node)
 	return container_of(node, struct weft_rack, node);
 }
 
-/* Return: whether it is told; then *@missed were not before. */
+/* Return: whether to send an event; @missed: out: how many were not sent before it. */
 static bool within_limit(struct weft_told *told, u32 kind, u32 *missed)
 {
 	struct weft_event_limit *l = &told->limits[kind];
@@ -106,7 +106,7 @@ static bool within_limit(struct weft_told *told, u32 kind, u32 *missed)
 	return within;
 }
 
-/* --- Telling ---------------------------------------------------------------- */
+/* --- Sending ---------------------------------------------------------------- */
 
 static int put_name(struct sk_buff *skb, const char *name, size_t len)
 {
@@ -150,7 +150,7 @@ static int put_event(struct sk_buff *skb, const struct weft_event *e, u32 missed
 	       (e->by_switch && nla_put_flag(skb, WEFT_A_EVENT_SWITCH)) ? -EMSGSIZE : 0;
 }
 
-/* Without memory it is lost, as for a listener whose buffer is full. */
+/* Without memory the event is lost, as it is for a listener whose buffer is full. */
 static void tell(const struct weft_event *e, gfp_t gfp)
 {
 	struct sk_buff *skb;
@@ -188,7 +188,7 @@ static void note_members(struct weft_told *told, u32 now)
 				      now & weft_node_bit(told->rack->node.id);
 	u32 id;
 
-	/* who was there before us has not joined now */
+	/* at the own JOIN @changed is this node only: the others were members before */
 	told->members = now;
 	for (id = WEFT_NODE_MIN; id <= WEFT_NODE_MAX; id++) {
 		if (changed & weft_node_bit(id))
@@ -213,7 +213,7 @@ static void look_at_directory(struct weft_told *told)
 		e.count = by_switch - d->by_switch;
 		e.by_switch = e.count;
 		d->in_a_row = e.by_switch ? 0 : d->in_a_row + by_home - d->by_home;
-		/* homes answer for lines that the switch does not have yet, too */
+		/* homes also answer for lines that the switch does not have yet */
 		if (e.by_switch)
 			where = IN_SWITCH;
 		else if (d->in_a_row >= HOME_ANSWERS)
@@ -233,7 +233,7 @@ static void look(struct work_struct *work)
 {
 	struct weft_told *told = container_of(to_delayed_work(work), struct weft_told, look);
 
-	/* who begins to listen hears where it is */
+	/* without listeners forget it all, so that the first listener is told where it is */
 	if (anybody_listens())
 		look_at_directory(told);
 	else
@@ -271,7 +271,7 @@ static int on_node(struct notifier_block *nb, unsigned long type, void *data)
 
 	switch (type) {
 	case WEFT_EVENT_JOINED:
-		/* the chain tells of members only if they are others than last time */
+		/* WEFT_EVENT_MEMBERS comes only when the members change */
 		note_members(told, event->members);
 		queue_delayed_work(system_power_efficient_wq, &told->look, LOOK_INTERVAL);
 		break;

@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What happens at this node, told to who listens to the family's group "events",
- * see uapi/weft_netlink.h.
- *
- * Nobody listens as a rule: then nothing is done.  Of each kind and rack a few a second are
- * told and the rest counted, so that no program and no member of the rack can make
- * this node do more than that.  All of it comes from base/event.h.  Only while the family
- * is registered, as it is whenever something is mounted.
+ * Netlink events (group "events" of uapi/weft_netlink.h): base/event hands them over, this sends
+ * them to listeners.  Without listeners it does nothing.  Of each kind PER_SECOND are sent for
+ * each rack, the rest is counted, so that no program and no member can keep this node busy.
  */
 #ifndef WEFT_KMOD_NETLINK_EVENT_H
 #define WEFT_KMOD_NETLINK_EVENT_H
@@ -14,13 +10,13 @@
 struct weft_rack;
 struct weft_told;
 
-/* What listeners were told of a rack.  Return: NULL without memory. */
+/* The state of a rack's events.  Return: NULL without memory. */
 struct weft_told *weft_told_new(struct weft_rack *rack);
 
-/* Nothing happens in it any more. */
+/* When no event of the rack can come any more. */
 void weft_told_free(struct weft_told *told);
 
-/* After the family is registered, and before it is not any more. */
+/* While the family is registered.  Return: 0 or a negative errno. */
 int weft_netlink_event_init(void);
 void weft_netlink_event_exit(void);
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Lists that the netlink family gives out: counters and histograms of this node, counters of
- * the switch; members.  Those of the switch come over the network: the list begins with a
- * message of its own, as those of netlink_ask.c, which says why.
+ * Lists of what this node has, see netlink_list.h.  The counters of the switch come over the
+ * network: that list begins with an empty message, as those of netlink_ask.c, which says why.
  */
 #include <linux/kernel.h>
 #include <linux/slab.h>
@@ -22,10 +21,10 @@
 /* --- regions, blocks and locks ------------------------------------------------------------- */
 
 /*
- * They may be long, and readers slow: only the place is kept between two calls,
- * and each object is looked at when its message is put together.  One that does
- * not fit is looked at again for the next buffer.  Who may not list the directory does not
- * see the regions that are in it, who may not read a file not its blocks and locks.
+ * These lists may be long, and their readers slow: only the place is kept between two calls, and
+ * each object is inspected when its message is made; one that does not fit, again for the next
+ * buffer. Regions with a name are shown to users who may list the directory; others, and blocks
+ * and locks, to users who may read the file.
  */
 
 static_assert(WEFT_STATE_NONE == WEFT_I && WEFT_STATE_SHARED == WEFT_S &&
@@ -44,7 +43,7 @@ static_assert((int)WEFT_LINE_OP_NONE == (int)WEFT_OP_NONE &&
  * @region: the next region
  * @index: the next block of it, or the name of the next lock
  * @last: the last region, or the name of the last lock
- * @info: room for one object
+ * @info: the object whose message is made
  */
 struct weft_genl_place {
 	u32 region;
@@ -103,7 +102,7 @@ static int weft_genl_region_dump(struct sk_buff *skb, struct netlink_callback *c
 
 	for (; weft_inspect_region(weft_genl_list_rack(cb), &p->region, &p->info.region);
 	     p->region++) {
-		/* one without a name is not in the directory */
+		/* a region without a name is not in the directory: ask for its file */
 		if (!weft_genl_sees(cb, p->region, !*p->info.region.name))
 			continue;
 		if (!weft_genl_put_region(skb, cb, &p->info.region))
@@ -142,7 +141,7 @@ static bool weft_genl_put_line(struct sk_buff *skb, struct netlink_callback *cb,
 		(l->ahead && nla_put_flag(skb, WEFT_A_LINE_AHEAD)));
 }
 
-/* To the next region, if there is one that belongs to the list. */
+/* Go to the next region of the list, if there is one. */
 static bool weft_genl_next_region(struct weft_rack *rack, struct weft_genl_place *p)
 {
 	struct weft_region_info *info = &p->info.region;
@@ -169,7 +168,7 @@ static int weft_genl_line_dump(struct sk_buff *skb, struct netlink_callback *cb)
 				return skb->len;
 		}
 	} while (weft_genl_next_region(rack, p));
-	/* again from here, and nothing comes */
+	/* so that a further call finds nothing */
 	p->region = (u32)p->last;
 	p->index = ~0ull;
 	return skb->len;
@@ -222,7 +221,7 @@ static int weft_genl_lock_dump(struct sk_buff *skb, struct netlink_callback *cb)
 	       weft_inspect_lock(weft_genl_list_rack(cb), &p->index, p->last,
 				 &p->info.lock); p->index++) {
 		if (!weft_genl_sees(cb, p->info.lock.region, true)) {
-			/* none of this region */
+			/* skip all locks of this region */
 			p->index = weft_line_key(p->info.lock.region, WEFT_KIND_LOCK, ~0ull);
 			continue;
 		}
@@ -234,7 +233,7 @@ static int weft_genl_lock_dump(struct sk_buff *skb, struct netlink_callback *cb)
 
 /* --- counters, histograms and members ------------------------------------------------------ */
 
-/* One message with a counter of the node or of the switch, or with none if there is no @name. */
+/* Put a message with one counter; without @name an empty one.  Return: whether there was room. */
 static bool put_counter(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd,
 			const char *name, u64 value)
 {
@@ -280,7 +279,7 @@ static int weft_genl_stats_dump(struct sk_buff *skb, struct netlink_callback *cb
 
 /**
  * struct weft_genl_switch - list of the counters of the switch
- * @begun: the first message is out
+ * @begun: the empty first message was put
  * @asked: @value is valid
  * @next: the next to be put
  * @value: all of them
@@ -361,7 +360,7 @@ struct weft_genl_peers {
 	struct weft_peer_info peer[WEFT_PEERS_MAX];
 };
 
-/* This node is a member, too: puts it where its id belongs. */
+/* Insert this node, by its id, which weft_member_peers() may not list. */
 static void weft_genl_add_self(struct weft_genl_peers *p, __be32 addr)
 {
 	int i, at = 0;
@@ -400,7 +399,7 @@ static int weft_genl_peer_start(struct netlink_callback *cb, void *state,
 	return 0;
 }
 
-/* Which way data goes there, if there is more than one. */
+/* Put whether data goes there by RDMA, and if not, why; if the module for RDMA is loaded. */
 static int weft_genl_put_way(struct sk_buff *skb, struct netlink_callback *cb, u32 id)
 {
 	char why[64];
@@ -512,7 +511,8 @@ static int weft_genl_hist_dump(struct sk_buff *skb, struct netlink_callback *cb)
  * @down: can be read while the node is not set up
  * @rack: attribute that names the rack
  * @size: bytes of its state
- * @start: fills the state, which is zeroed; @cfg: of the node, if it is set up.  NULL: nothing to do
+ * @start: fills the state, which is zeroed; @cfg: of the node, if it is set up.  NULL: nothing to
+ *	do
  * @dump: puts as many messages as there is room for, and goes on from there the next time
  */
 struct weft_genl_node_list {

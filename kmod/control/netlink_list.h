@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Lists of what this node has that the netlink family gives out. */
+/*
+ * Netlink lists of what this node has: counters, histograms, members, regions, blocks, locks; and
+ * the counters of the switch.  Called by generic netlink through the table of control/netlink.
+ */
 #ifndef WEFT_KMOD_NETLINK_LIST_H
 #define WEFT_KMOD_NETLINK_LIST_H
 

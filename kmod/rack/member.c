@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* This machine as a member of a rack, see member.h. */
+/* Membership in a rack, see member.h. */
 #include <linux/jiffies.h>
 #include <linux/ktime.h>
 #include <linux/mutex.h>
@@ -35,7 +35,7 @@ static void tell_one(struct weft_member *m, u32 blade)
 	weft_rpc_moved(node, blade);
 }
 
-/* These have moved, bit 0 for the first one, and everybody is to know.  Any context. */
+/* Tell log, listeners and layers of @blades, bit 0: the first one, whose twins took over. */
 static void weft_moved_tell(struct weft_member *m, u32 blades)
 {
 	u32 blade;
@@ -66,9 +66,9 @@ void weft_moved_recv(struct weft_member *m, const struct weft_msg *msg, struct w
 #define HEARTBEAT_MS		1000
 #define HEARTBEAT_MIN_MS	50
 #define HEARTBEATS		6	/* in a lease, at least */
-#define REFRESH_MS		100	/* not more often than this */
-#define JOIN_TIMEOUT_MS		5000	/* a mount shall not take longer to fail */
-#define JOIN_AGAIN_MS		100	/* after "not yet" */
+#define REFRESH_MS		100	/* between heartbeats that weft_member_refresh() asks for */
+#define JOIN_TIMEOUT_MS		5000	/* for one JOIN or LEAVE */
+#define JOIN_AGAIN_MS		100	/* until a JOIN that was answered EAGAIN is repeated */
 #define UDP_OVERHEAD		(20 + 8)
 
 static void tell(struct weft_member *m, enum weft_node_event_type type, u32 members)
@@ -85,12 +85,12 @@ static void tell(struct weft_member *m, enum weft_node_event_type type, u32 memb
 static void publish(struct weft_member *m, struct weft_config *cfg)
 {
 	m->node->id = (u8)cfg->id;
-	/* this life is in none yet: see weft_recv() */
+	/* no member in this life yet, see weft_recv() */
 	m->node->members = 0;
 	weft_places_begin(&m->node->places, cfg->homes);
 	if (cfg->key_set)
 		weft_key_init(&m->node->key, cfg->key);
-	/* this is the only place where it is kept */
+	/* weft_node.key is the only copy */
 	memzero_explicit(cfg->key, sizeof(cfg->key));
 	weft_clock_forget(&m->node->clock);
 	weft_refused_forget(&m->node->refused);
@@ -117,7 +117,7 @@ static int node_up(struct weft_member *m, struct weft_config *cfg,
 	err = weft_setup_complete(cfg, extack);
 	if (err)
 		return err;
-	/* nobody sends or receives yet */
+	/* before the transports open: nothing is sent or received yet */
 	publish(m, cfg);
 	err = weft_transport_open(m->node, cfg, extack);
 	if (err) {
@@ -244,8 +244,8 @@ bool weft_member_fence(struct weft_member *m, u32 dead)
 }
 
 /*
- * Who is dead and no member any more is a stranger like others, until it comes again.  What
- * was asked before somebody was found dead is not answered with that.
+ * Forget dead nodes that the first blade has removed from the rack: they may join again.  An
+ * answer to a heartbeat that was sent before the last FENCE does not know of it.
  */
 static void take_dead(struct weft_member *m, u32 dead, u64 asked)
 {
@@ -321,8 +321,8 @@ static void not_heard(struct weft_member *m)
 }
 
 /*
- * The first blade does not know us: it was restarted and has lost its file, or has
- * none.  Nobody has asked us for what we have, so others may have it by now.
+ * The first blade does not know this node: it was restarted without its file.  No RENEW has asked
+ * for the lines of this node, so other nodes may own them by now.
  */
 static int join_again(struct weft_member *m, struct weft_call *call)
 {
@@ -331,7 +331,7 @@ static int join_again(struct weft_member *m, struct weft_call *call)
 	return call_join(m, call, HEARTBEAT_MS);
 }
 
-/* Often enough that a few in a row may be lost before the lease ends. */
+/* HEARTBEATS in a lease, so that the loss of a few in a row does not end it. */
 static u32 heartbeat_ms(const struct weft_member *m)
 {
 	u32 ms = m->lease_ms / HEARTBEATS;
@@ -339,7 +339,7 @@ static u32 heartbeat_ms(const struct weft_member *m)
 	return ms ? clamp_t(u32, ms, HEARTBEAT_MIN_MS, HEARTBEAT_MS) : HEARTBEAT_MS;
 }
 
-/* Says that we live, and asks who else does. */
+/* PEERS: renew the lease, and take over the list of members. */
 static void heartbeat(struct work_struct *work)
 {
 	struct weft_member *m = container_of(to_delayed_work(work), struct weft_member,
@@ -348,7 +348,7 @@ static void heartbeat(struct work_struct *work)
 	u64 asked = ktime_get_ns();
 	int err = -ENOMEM;
 
-	/* weft_member_refresh() may have asked for it when this node had just left */
+	/* weft_member_refresh() may have queued this while the node was leaving */
 	if (!READ_ONCE(m->joined))
 		return;
 	call = kzalloc(sizeof(*call), GFP_KERNEL);
@@ -362,7 +362,10 @@ static void heartbeat(struct work_struct *work)
 		err = join_again(m, call);
 	else if (!err)
 		take_members(m, call, asked);
-	/* it may hear of that in this way first: joining can take longer than it waits for it */
+	/*
+	 * due after a JOIN that had no answer in time, too: then PEERS shows that it was carried
+	 * out
+	 */
 	if (!err && m->returning)
 		m->returning = m->above->back(m) != 0;
 	if (!err) {
@@ -370,7 +373,7 @@ static void heartbeat(struct work_struct *work)
 		smp_store_release(&m->node->members_asked, asked);
 		heard(m);
 	} else if (err == -EAGAIN) {
-		heard(m); /* it is there, and lets us join again in its time */
+		heard(m); /* the blade answers, and the JOIN is repeated */
 	} else if (err != -ENOMEM) {
 		not_heard(m);
 	}
@@ -388,15 +391,14 @@ void weft_member_refresh(struct weft_member *m)
 		mod_delayed_work(system_long_wq, &m->heartbeat, 0);
 }
 
-/* How long joining and leaving wait for their answer. */
 static u32 join_timeout_ms(struct weft_member *m)
 {
 	return min_t(u32, READ_ONCE(m->node->timeout_ms), JOIN_TIMEOUT_MS);
 }
 
 /*
- * The first blade sees to what a former life of this node has left before, and waits for the
- * other blades: as long as it says so there is something to wait for.
+ * JOIN, repeated while the first blade answers EAGAIN: it first recovers the lines of a former
+ * life of this node, or waits for other blades.
  */
 static int join_in_turn(struct weft_member *m, struct weft_call *call)
 {
@@ -413,7 +415,7 @@ static int join_in_turn(struct weft_member *m, struct weft_call *call)
 	}
 }
 
-/* The node stays up until unhold_up(). */
+/* Keep the node up until unhold_up(). */
 static int hold_up(struct weft_member *m)
 {
 	int err = -ENOTCONN;
@@ -444,7 +446,7 @@ int weft_member_join(struct weft_member *m, __be32 *other)
 	call = kzalloc(sizeof(*call), GFP_KERNEL);
 	if (!call)
 		return -ENOMEM;
-	/* who joins may have to wait for its turn for long */
+	/* killable: another JOIN may take the time-out */
 	if (mutex_lock_killable(&m->join_lock)) {
 		kfree(call);
 		return -EINTR;
@@ -455,7 +457,7 @@ int weft_member_join(struct weft_member *m, __be32 *other)
 	err = join_in_turn(m, call);
 	if (err) {
 		*other = cpu_to_be32(call->addr);
-		/* what comes of it later shall come to nothing */
+		/* the blade may still carry the JOIN out: undo it */
 		if (err == -ETIMEDOUT || err == -EINTR)
 			call_leave(m, call, 0);
 		unhold_up(m);
@@ -484,7 +486,7 @@ void weft_member_leave(struct weft_member *m)
 	mutex_lock(&m->join_lock);
 	WRITE_ONCE(m->joined, false);
 	addr = weft_peer_addr(&m->node->peers, WEFT_BLADE_MIN);
-	/* it queues itself only while joined */
+	/* @joined is false, so it does not queue itself again */
 	cancel_delayed_work_sync(&m->heartbeat);
 	if (call && call_leave(m, call, join_timeout_ms(m)))
 		pr_warn("weft: could not tell the memory blade %pI4 that this node leaves\n",
@@ -560,6 +562,6 @@ void weft_member_init(struct weft_member *m, struct weft_node *node,
 void weft_member_exit(struct weft_member *m)
 {
 	weft_member_down(m, NULL);
-	/* who received or sent may have asked for one when this node had just left */
+	/* weft_member_refresh() may have queued it while the node was leaving */
 	cancel_delayed_work_sync(&m->heartbeat);
 }

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * This machine as a member of a rack: its configuration, joining and leaving, heartbeats.
- *
- * There is one node in each rack.  It is configured with weft_member_up(); the first
- * mount joins the rack, the last unmount leaves it.
+ * Membership of this machine in a rack: configuration, JOIN and LEAVE, heartbeats, dead nodes.
+ * fs/racks configures it, fs/super joins and leaves, netlink asks; fs/callback passes FENCE and
+ * TWIN. Commands of netlink must not wait for the network here (@join_lock).
  */
 #ifndef WEFT_MEMBER_H
 #define WEFT_MEMBER_H
@@ -23,15 +22,15 @@ struct weft_msg;
 struct weft_node;
 
 /**
- * struct weft_member_status - what a configured node is doing
+ * struct weft_member_status - state of a node that is up
  * @joined: it is a member of its rack
- * @answered_ms: milliseconds since the first memory blade last answered
+ * @answered_ms: milliseconds since the last answer of the first blade, while @joined
  * @life: number of this life
  * @key_set: the rack has a key
  * @fingerprint: of the key
- * @refused: the last message that was refused for who sent it, since the node is up
+ * @refused: the last message that was refused because of its sender, since the node is up
  * @members: bits of the nodes of the rack
- * @lease_ms: a node that is silent for so long is dead; 0: never is
+ * @lease_ms: silence after which a node is declared dead; 0: never
  */
 struct weft_member_status {
 	bool joined;
@@ -46,10 +45,10 @@ struct weft_member_status {
 
 /**
  * struct weft_peer_info - another member
- * @id: nodes and blades
+ * @id: of a node or a blade
  * @addr: its address
- * @twin: of a blade: where it goes on if its machine dies; 0: nowhere
- * @view: of a blade with a twin: raised each time that it does; 0: not heard of yet
+ * @twin: of a blade: address of its twin; 0: it has none
+ * @view: of a blade with a twin: number of its view; 0: not known yet
  */
 struct weft_peer_info {
 	u32 id;
@@ -59,12 +58,10 @@ struct weft_peer_info {
 };
 
 /**
- * struct weft_member_ops - what the layers above do
- * @forgotten: the rack has forgotten this node, and nobody has asked it for what it has: all of
- *	that is dropped
- * @back: it is a member again: the first blade is told what is open here.  Returns 0; else it is
- *	to be told again
- * @moved: a blade is somewhere else: what it was asked is asked there.  Any context
+ * struct weft_member_ops - calls of the layers above
+ * @forgotten: the rack has forgotten this node: drop all lines
+ * @back: it is a member again: repeat OPENs.  Returns 0; else it is called again
+ * @moved: the twin of a blade has taken over: repeat requests to it.  Any context
  *
  * The first two in process context, under no lock.
  */
@@ -76,25 +73,24 @@ struct weft_member_ops {
 
 /**
  * struct weft_member - a node as a member of its rack
- * @node: which
- * @above: the layers above
- * @join_lock: joining and leaving, one at a time.  They ask the network with it, so nothing
- *	else takes it: commands of netlink must not wait for that
- * @lock: weft_node.up, @config, @life, @mounts; orders up and down.  While @mounts is not 0
- *	the node stays up as it is: who counts there may read these without it, but for what
- *	weft_member_tune() changes
+ * @node: the node
+ * @above: calls of the layers above
+ * @join_lock: held for a JOIN or LEAVE, and while it waits for the answer.  Nothing else may take
+ *	it: commands of netlink must not wait for the network
+ * @lock: weft_node.up, @config, @life, @mounts; orders up and down.  While @mounts is not 0 the
+ *	node stays up with its configuration: a mount may read these without the lock, but for the
+ *	two values that weft_member_tune() changes
  * @config: in use
- * @mounts: from before the attempt to join till after LEAVE
+ * @mounts: counted from before the first JOIN until after LEAVE
  * @life: number of this life
- * @dead_lock: weft_node.dead, @fenced; taken without another one
+ * @dead_lock: weft_node.dead, @fenced; innermost
  * @fenced: when weft_node.dead last grew, ns
- * @lease_ms: a node that is silent for so long is dead; 0: never is.  Of @heartbeat,
+ * @lease_ms: silence after which a node is declared dead; 0: never.  Written by @heartbeat,
  *	READ_ONCE
- * @joined: written, as the members, the failures and the last answer in @node, by join,
- *	leave and heartbeat, which exclude each other
- * @returning: the rack had forgotten this node, and has not heard since what is open here.  Of
- *	@heartbeat, while there is one
- * @heartbeat: once a second while it is a member
+ * @joined: written by join, leave and heartbeat, which exclude each other; as the members, the
+ *	failures and the last answer in @node
+ * @returning: the rack had forgotten this node, and weft_member_ops.back() is due.  Of @heartbeat
+ * @heartbeat: PEERS to the first blade, while it is a member
  */
 struct weft_member {
 	struct weft_node *node;
@@ -113,18 +109,17 @@ struct weft_member {
 };
 
 /**
- * weft_member_up() - configure the node and open its socket
+ * weft_member_up() - configure the node and open its transports
  * @cfg: see net/config.h
- * @extack: receives a sentence in case of an error; may be NULL
+ * @extack: receives a sentence for an error; may be NULL
  *
- * Return: 0; -EBUSY if it is up already; -EINVAL, -ENODEV, -EADDRNOTAVAIL,
- * -EADDRINUSE and what the network says.
+ * Return: 0; -EBUSY if it is up already; as weft_setup_complete() and weft_transport_open().
  */
 int weft_member_up(struct weft_member *m, const struct weft_config *cfg,
 		   struct netlink_ext_ack *extack);
 
 /**
- * weft_member_down() - close the socket, forget the configuration
+ * weft_member_down() - close the transports, forget configuration and key
  *
  * Return: 0; -EBUSY while a file system is mounted; -ENOTCONN if it is not up.
  */
@@ -134,11 +129,11 @@ int weft_member_down(struct weft_member *m, struct netlink_ext_ack *extack);
 int weft_member_config(struct weft_member *m, struct weft_config *cfg);
 
 /**
- * weft_member_tune() - change a running node
- * @timeout_ms: new value, or 0 to leave it
- * @hold_us: new value, or -1 to leave it
+ * weft_member_tune() - change a node that is up
+ * @timeout_ms: new value; 0: keep it
+ * @hold_us: new value; -1: keep it
  *
- * Return: 0; -EINVAL, -ENOTCONN.
+ * The caller has checked the values.  Return: 0 or -ENOTCONN.
  */
 int weft_member_tune(struct weft_member *m, u32 timeout_ms, int hold_us,
 		     struct netlink_ext_ack *extack);
@@ -147,7 +142,7 @@ int weft_member_tune(struct weft_member *m, u32 timeout_ms, int hold_us,
 int weft_member_status(struct weft_member *m, struct weft_member_status *status);
 
 /**
- * weft_member_peers() - members that we know the address of
+ * weft_member_peers() - members whose addresses this node knows
  * @peer: room for WEFT_PEERS_MAX
  *
  * Return: how many, or -ENOTCONN.
@@ -155,47 +150,45 @@ int weft_member_status(struct weft_member *m, struct weft_member_status *status)
 int weft_member_peers(struct weft_member *m, struct weft_peer_info *peer);
 
 /**
- * weft_member_join() - become a member of the rack, for a mount
+ * weft_member_join() - JOIN the rack, for a mount
+ * @other: out, with -EEXIST: address of the node that has this id
  *
- * Takes a reference that weft_member_leave() gives back; weft_member_down() is
- * refused until then.
+ * weft_member_down() is refused until weft_member_leave().  Sleeps; killable.
  *
- * Return: 0; -ENOTCONN: not up; -EEXIST: another node has our id (its address in
- * @other); -EAGAIN: the first blade was not ready for this node all the time; and what weft_rpc_catalog() says.
+ * Return: 0; -ENOTCONN: not up; -EEXIST; -EAGAIN: the first blade was not ready for this node
+ * until the time-out; -EINTR; as weft_rpc_call().
  */
 int weft_member_join(struct weft_member *m, __be32 *other);
 void weft_member_leave(struct weft_member *m);
 
 /**
- * weft_member_fence() - the first blade says that nodes are dead
- * @dead: bits of them
+ * weft_member_fence() - take messages from dead nodes no more
+ * @dead: bits of nodes that the first blade has declared dead
  *
- * They are until the blade has taken them out of the rack.  Process context.
+ * Until the blade has removed them from the rack.  Process context.
  *
- * Return: false if this node has left it.
+ * Return: false if this node has left the rack.
  */
 bool weft_member_fence(struct weft_member *m, u32 dead);
 
-/* A peer is unknown, or our clock is wrong: ask the first blade at once.  Any context. */
+/* Send a heartbeat now: a peer is unknown here, or this clock is wrong.  Any context. */
 void weft_member_refresh(struct weft_member *m);
 
 /*
- * @node, @ops: stay the caller's.  When it goes nothing is mounted; it is taken down, if it
- * is up.
+ * @node, @ops: stay the caller's.  weft_member_exit(), with nothing mounted, takes the node down
+ * if it is up.
  */
 void weft_member_init(struct weft_member *m, struct weft_node *node,
 		      const struct weft_member_ops *ops);
 void weft_member_exit(struct weft_member *m);
 
-/* A memory blade whose twin has taken over: it is at another address now. */
-
 /**
- * weft_moved_recv() - a blade says where it is
+ * weft_moved_recv() - TWIN: the twin of a blade has taken over, at another address
  * @msg: its CALL
- * @call: TWIN; overwritten by the reply
+ * @call: the call in @msg; overwritten by the reply
  *
- * It is answered if the blade is there as far as this node knows afterwards.  At once, whatever
- * else blades have asked for: that may wait for the one that is dead.  Softirq.
+ * Replies if the address is that of the newest view.  Not by the queue of fs/callback, whose calls
+ * may be waiting for the blade that died.  Softirq.
  */
 void weft_moved_recv(struct weft_member *m, const struct weft_msg *msg, struct weft_call *call);
 

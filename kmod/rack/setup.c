@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Whether a configuration can be, and what it leaves open, see setup.h. */
+/* Completes a configuration, see setup.h. */
 #include <linux/inetdevice.h>
 #include <linux/netdevice.h>
 #include <linux/stringify.h>
@@ -24,7 +24,7 @@ static int check_twins(const struct weft_config *cfg, struct netlink_ext_ack *ex
 	return 0;
 }
 
-/* What the interface says: its name, its address, its MTU. */
+/* Take name, address and MTU from the interface, where the configuration does not give them. */
 static int ask_interface(struct weft_config *cfg, struct netlink_ext_ack *extack)
 {
 	struct net_device *dev;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A configuration before it is used: whether it can be, and what it leaves open. */
+/*
+ * Completes a configuration before it is used: defaults, and what the interface says.  Called by
+ * rack/member only.  The netlink policy has checked the values one by one.
+ */
 #ifndef WEFT_SETUP_H
 #define WEFT_SETUP_H
 
@@ -8,9 +11,8 @@
 #include "net/config.h"
 
 /**
- * weft_setup_complete() - fill in what is usual, and what the interface says
- * @cfg: name, address and MTU are the interface's afterwards
- * @extack: receives a sentence in case of an error; may be NULL
+ * weft_setup_complete() - fill in defaults, and name, address and MTU of the interface
+ * @extack: receives a sentence for an error; may be NULL
  *
  * Return: 0; -EINVAL, -ENODEV, -EADDRNOTAVAIL.
  */
