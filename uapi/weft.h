@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
 /*
- * Locks of a region: ioctls of an open file of /weft, and the memory that
- * programs and the kernel share for them.  At the end, policies of a region.
+ * ioctls of an open file of /weft: locks of a region, with the memory that programs and the kernel
+ * share for them; eventcounts; at the end policies, lost blocks and the access list of a region.
  *
  * A lock is named by its offset in the region; what stands there is neither read
  * nor written.  Programs of one node meet in a word of memory that is the node's
@@ -19,9 +19,9 @@
  * locks by ioctl alone.  They may be longer than what is in use: pages appear as
  * slots are opened, and an access beyond the last opened slot's page is SIGBUS.
  *
- * The kernel believes nothing that it reads there.  A program that writes
- * nonsense can make those wait, or not exclude each other, who share the region
- * with it and whom it could do the same by writing nonsense into the region.
+ * The kernel trusts nothing that it reads there.  A program that writes nonsense harms only the
+ * programs that share the region: they may wait for ever, or not exclude each other; it could harm
+ * them as well by writing nonsense into the region.
  */
 #ifndef _UAPI_WEFT_H
 #define _UAPI_WEFT_H
@@ -70,12 +70,11 @@
  * more, but the first one to write has to ask the kernel, which looks through all
  * lists.  It is worth it after a few thousand reads without a write.
  *
- * DIED: the process that had it to write ended without leaving it, or its node died and may
- * have held it; so what the lock guards may be half changed, or, if the node died, be older
- * than it was.  It is there when the lock can be had, so whoever has it can read it, and no
- * one takes such a lock without the kernel.  It stays, and goes with the lock to other
- * nodes, however many take and leave it, until somebody who has it says that all is right:
- * WEFT_IOC_LOCK_MEND.
+ * DIED: the process that held it to write ended without leaving it, or the holder's node died.
+ * What the lock guards may be half changed or, if the node died, older than it was.  The kernel
+ * sets DIED before any program can have the lock, and such a lock is taken by the kernel only, so
+ * every holder can see it.  DIED stays, and goes with the lock to other nodes, until a holder
+ * says that all is consistent again: WEFT_IOC_LOCK_MEND.
  */
 #define WEFT_WORD_PERM		0x0000000000000003ull
 #define WEFT_WORD_SLOW		0x0000000000000004ull
@@ -92,12 +91,13 @@
 /**
  * struct weft_lock_word - a lock on this node, a cache line of the processor
  * @word:	see above
- * @holder:	for the process that has it write-locked: by which of its threads, and
- *		whatever else.  Written only by who has it; 0 before it is left.  The kernel
- *		writes 0 when it takes the lock away from a file that is gone
- * @event:	count of the events of this place, see struct weft_eventcount.  Written by the kernel
- * @waiting:	how many programs of this node wait for the next one; more, if some were killed, or
- *		may only read.  Written by programs, and by the kernel for those that cannot
+ * @holder:	for the process that holds it to write: which of its threads does, and whatever
+ *		else.  Written by the holder only, which writes 0 before it leaves the lock.  The
+ *		kernel writes 0 when it takes the lock away from a file that is gone
+ * @event:	count of the events of this place, see struct weft_eventcount.  Written by the
+ *	kernel
+ * @waiting:	number of programs of this node that wait for the next event; too high if some were
+ *		killed.  Written by programs, and by the kernel for programs that may only read
  */
 struct weft_lock_word {
 	__u64 word;
@@ -113,8 +113,8 @@ struct weft_lock_word {
  * by itself has a cell of entries that nobody else puts anything into, a cache line.
  * An entry is 0 or the number of a slot, plus 1, with one of:
  *
- *	CHANGING	the thread is about to change the word, or a count in @readers, or
- *			has just done so: what is true of the two, only they can tell
+ *	CHANGING	the thread is about to change the word or a count in @readers, or has
+ *			just done so: only the word and the counts tell which
  *	HELD		the slot is read-locked once, and counted in the word
  *	LISTED		the slot is read-locked once, and not counted in the word
  *
@@ -167,12 +167,12 @@ __extension__ struct weft_holds {
  *	region open
  * @owner: out: the owner number of this file, 1 to 65535
  * @flags: out: WEFT_LOCK_LISTS: this file's read locks may be listed, see struct
- *	weft_holds.  So many files of a region may as keeps short what the kernel has
- *	to look through: WEFT_LIST_FILES
+ *	weft_holds.  WEFT_LIST_FILES files of a region may, so that the kernel has not too many
+ *	lists to look through
  * @unused: 0
  *
- * This, WEFT_IOC_LOCK_OPEN's number, is what changes when the memory that is shared
- * with the kernel does: a library of another version gets ENOTTY.
+ * The number of this ioctl changes with the layout of the shared memory, so that a library of
+ * another version gets ENOTTY.
  *
  * Errors: EINVAL beyond the region's end; EFBIG beyond 64 GiB, where locks have no
  * names; ENOSPC no slot or owner number is left (files opened for reading only get
@@ -195,20 +195,19 @@ struct weft_lock_open {
  * struct weft_lock_op - WEFT_IOC_LOCK_ACQUIRE, WEFT_IOC_LOCK_RELEASE
  * @slot: the lock
  * @mode: WEFT_LOCK_READ or WEFT_LOCK_WRITE
- * @flags: WEFT_LOCK_TRY: do not wait for others; what nobody holds anywhere is
- *	fetched all the same, which takes the time of an answer.  Who holds it on
- *	another node does not answer: that is known after a few times that time,
- *	and at once when it is tried again.  Or WEFT_LOCK_UNTIL: wait until
- *	@deadline_ns.  WEFT_LOCK_HEAR: ACQUIRE returns WEFT_LOCK_OWNER_DIED if it has
- *	got the lock and DIED is set, for those who cannot read the word
+ * @flags: WEFT_LOCK_TRY: do not wait for holders; a lock that nobody holds is still fetched, which
+ *	takes the time of an answer.  A holder on another node sends none: ACQUIRE gives up after a
+ *	few times that time, the next try of the same lock at once.  Or WEFT_LOCK_UNTIL: wait until
+ *	@deadline_ns.  WEFT_LOCK_HEAR: ACQUIRE returns WEFT_LOCK_OWNER_DIED if it has got the lock
+ *	and DIED is set, for programs that cannot read the word
  * @clock: CLOCK_REALTIME or CLOCK_MONOTONIC, for WEFT_LOCK_UNTIL
  * @deadline_ns: on that clock
  *
- * ACQUIRE changes the word and the count of readers itself.  Waiting can be
- * interrupted by signals.  Whoever asked first gets it first, on this node, and
- * among nodes; but in its first millisecond of waiting to write, others of this node
- * that come along when the lock is just free may be faster, and a bounded number of
- * times this node serves its own before it lets others have the lock.
+ * ACQUIRE changes the word and the count of readers itself.  Signals interrupt the wait.  Locks
+ * are granted first come, first served, on a node and among nodes, but: in the first millisecond
+ * of a writer's wait, other threads of its node may take the lock just when it is free; and a
+ * node serves its own programs a bounded number of times before it hands the lock to another
+ * node.
  *
  * Errors: EBUSY (TRY) somebody has it; ETIMEDOUT at the deadline; EINTR, EINVAL,
  * EBADF no such slot, EACCES WRITE through a file opened for reading only, EIO the
@@ -250,14 +249,14 @@ struct weft_lock_range {
  * @n: how many ranges; 0: forget what was said
  * @ranges: address of an array of struct weft_lock_range; they may overlap
  *
- * Whoever gets the lock mostly goes on to what it guards: this node then gets the
- * blocks that the ranges touch together with the lock.  That is all that it
- * changes: blocks are coherent for everybody, with the lock or without.
+ * A thread that gets a lock mostly goes on to use what it guards, so this node gets the blocks of
+ * the ranges together with the lock.  Nothing else changes: blocks are coherent for all programs,
+ * with the lock or without.
  *
- * Replaces what was said of this lock before, through whatever file of this node,
- * and is forgotten when the last file is closed that said so, or when the slots
- * go.  A block belongs to one lock at most.  What was said through a file opened for
- * reading only makes way for what is said through others, and changes nothing of that.
+ * A bind replaces the former bind of the lock on this node, through whichever file.  It ends when
+ * the last file that has made it is closed, or when the slots go.  A block belongs to one lock at
+ * most.  A bind through a file opened for reading only gives way to binds through others, and does
+ * not replace them.
  *
  * Errors, which leave everything as it was: EBADF no such slot; EINVAL a range is
  * empty, or does not lie in the region; EEXIST a block belongs to another lock on
@@ -271,18 +270,17 @@ struct weft_lock_bind {
 };
 
 /*
- * Policies of a region, kept in the catalog: what weft does with it that a program cannot
- * see in the contents.  docs/failures.md has each promise.
+ * Policies of a region, kept in the catalog; docs/failures.md has each promise.
  *
- *	DURABILITY	when what was modified is safe from the death of this node, and of
- *			the memory blade: one of
+ *	DURABILITY	when modifications survive the death of this node, and of the memory
+ *			blade: one of
  *	  WRITE_BACK	when fsync() has returned, and when the block was evicted
- *	  RELEASE	also: what was modified under a lock, before another node has the lock
+ *	  RELEASE	also: modifications under a lock, before another node has the lock
  *	  SYNC		fsync(), msync() and O_SYNC wait for the memory blades' disks
- *	  MIRROR	as WRITE_BACK, and what is safe is so at the memory blade's twin, too
- *	BLOCK		locks of a node that has died stay held; else they pass on
- *	SIGBUS		what only a node that has died had modified cannot be read any more; else
- *			it is what it was at home
+ *	  MIRROR	as WRITE_BACK, and at the memory blade's twin as well
+ *	BLOCK		locks of a node that has died stay held; else other nodes get them
+ *	SIGBUS		blocks whose last modifications died with their owner cannot be read any
+ *			more; else they have the contents of the home
  */
 #define WEFT_POLICY_DURABILITY	0x03
 #define WEFT_POLICY_WRITE_BACK	0x00
@@ -296,8 +294,7 @@ struct weft_lock_bind {
 /**
  * struct weft_policy - WEFT_IOC_POLICY_GET, WEFT_IOC_POLICY_SET
  * @policy: WEFT_POLICY_*
- * @which: SET: which of them are to be changed: a sum of DURABILITY, BLOCK and SIGBUS, not
- *	0.  GET: out: ALL
+ * @which: SET: policies to change, a sum of DURABILITY, BLOCK and SIGBUS, not 0.  GET: out: ALL
  *
  * GET asks the catalog, as stat() does.  SET is for the owner of the file and who has
  * CAP_FOWNER; when it returns 0 all nodes that have the region open know of it.
@@ -314,10 +311,9 @@ struct weft_policy {
 };
 
 /*
- * WEFT_IOC_LOCK_MEND: what the lock of this slot guards is right again, DIED goes.  By who
- * has the lock; the kernel does not look whether that is so.  To write, if it is a lock that
- * its users expect to tell of deaths.  Errors: EBADF no such slot; EACCES the file was opened
- * for reading only; EFAULT.
+ * WEFT_IOC_LOCK_MEND: what the lock of this slot guards is consistent again: clear DIED.  For a
+ * holder of the lock, to write if its users rely on DIED; the kernel does not check that.
+ * Errors: EBADF no such slot; EACCES the file was opened for reading only; EFAULT.
  */
 
 /**
@@ -331,21 +327,21 @@ struct weft_policy {
  * @clock: CLOCK_REALTIME or CLOCK_MONOTONIC
  * @deadline_ns: on that clock
  *
- * For programs that wait until something in the region changes:
+ * A program that waits until something in the region changes does
  *
- *	READ, look at what is waited for, and if it is not there AWAIT;
+ *	READ, look whether it has changed, and if not AWAIT;
  *
- * and for who changes it: change it, then ADVANCE.  Whoever has READ before the change, on any
- * node, finds that AWAIT returns.  It may return without an ADVANCE, too.
+ * the program that changes it changes it and then does ADVANCE.  AWAIT then returns to every
+ * program, on any node, that did READ before the change.  It may also return without an ADVANCE.
  *
- * It is the lock: a node that READs has it cached to read from then on, and the node that
- * ADVANCEs gets it to write, by which all others lose it, and hear so (docs/protocol.md).  So,
- * as a program sees in the word: as long as bits 0-1 of the word are not 0, READ is not needed,
- * @event of the word is the count, read before the bits.  If they are 2 and @waiting is 0 nobody
- * waits anywhere, and ADVANCE is not needed, if a full barrier stands between the change and that
- * look, and who waits has one between counting itself in @waiting and its look.
+ * The lock carries it: READ caches the lock at the node to read, and ADVANCE gets it to write, by
+ * which all other nodes lose it, and count an event (docs/protocol.md).  So as long as bits 0-1
+ * of the word are not 0, READ is not needed: @event of the word, read before the bits, is the
+ * count.  If they are 2 and @waiting is 0, nobody waits anywhere and ADVANCE is not needed,
+ * provided that a full barrier stands between the change and that look, and that waiters have one
+ * between counting themselves in @waiting and their look.
  *
- * ADVANCE does not wait: the kernel goes on with it until all nodes have heard it, also when the
+ * ADVANCE does not wait: the kernel goes on with it until all nodes have heard it, even when the
  * program has ended.
  *
  * Errors: EBADF no such slot; EINVAL; EFAULT; EINTR a signal came, AWAIT without a deadline goes
@@ -362,11 +358,11 @@ struct weft_eventcount {
 };
 
 /**
- * struct weft_lost - WEFT_IOC_LOST_ACCEPT: what is lost of the region is well as it is
- * @blocks: out: how many blocks were lost until now
+ * struct weft_lost - WEFT_IOC_LOST_ACCEPT: accept that blocks of the region are lost
+ * @blocks: out: number of blocks that were lost until now
  *
- * They are what was last written home, and are listed no more.  For the owner of the file and
- * who has CAP_FOWNER.
+ * They have the contents that were last written home, and are not listed any more.  For the owner
+ * of the file and CAP_FOWNER.
  *
  * Errors: EPERM; EROFS; EBADF the file was opened with O_PATH; EINTR; ETIMEDOUT a memory
  * blade does not answer: what others have is accepted.
@@ -378,12 +374,12 @@ struct weft_lost {
 /**
  * struct weft_nodes - WEFT_IOC_NODES_GET, WEFT_IOC_NODES_SET: which nodes may use the region
  * @nodes: bit n-1 is node n; 0: all of them
- * @users: out, SET with EBUSY: of those that are to lose it, the ones that have it open, or do
- *	not answer (ETIMEDOUT)
+ * @users: out, SET with EBUSY or ETIMEDOUT: of the nodes that are to lose it, those that have it
+ *	open, or do not answer
  *
- * GET asks the catalog, as stat() does.  SET is for the owner of the file and who has
- * CAP_FOWNER.  When it has returned 0 no other node has anything of the region, and none gets
- * anything; open() fails there with EACCES.  Otherwise it is as it was.
+ * GET asks the catalog, as stat() does.  SET is for the owner of the file and CAP_FOWNER.  When
+ * it has returned 0, no other node has anything of the region or gets anything of it; open()
+ * fails there with EACCES.  After an error nothing has changed.
  *
  * Errors: EBUSY; EPERM; EROFS; EBADF the file was opened with O_PATH; EOPNOTSUPP a memory blade
  * was started again since the region was made, and the P4 switch may have lines of it that
@@ -399,11 +395,11 @@ struct weft_nodes {
 
 /*
  * WEFT_IOC_LOCK_FILE: one more open file of a region, for locks alone, with the rights of one
- * that the process has: no name is looked up, and no right is asked for again.  The argument
- * is 0: of this file; or an address at which the process has a file of the same mount mapped
- * shared: of that.  Works on directories, too, with an address.  Returns a file descriptor, with
- * O_CLOEXEC.  Errors: EINVAL nothing of the mount is mapped there so, or a directory with 0; EINTR;
- * EMFILE, ENFILE, ENOMEM; those of open().
+ * that the process has: no name is looked up, and no right is asked for again.  The argument is
+ * 0: of this file; or an address at which the process has a file of the same mount mapped shared:
+ * of that.  Works on directories, too, with an address.  Returns a file descriptor, with
+ * O_CLOEXEC.  Errors: EINVAL nothing of the mount is mapped there so, or a directory with 0;
+ * EINTR; EMFILE, ENFILE, ENOMEM; those of open().
  */
 
 #define WEFT_IOC_MAGIC		'W'

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
 /*
- * Buckets of histograms of times, the same from the kernel to a plot: bucket b has the
- * times from 2^(b-1) to 2^b - 1 ns, the first one those of 0, the last one all that are
- * longer than the others take: it begins at 2^38 ns, which is 275 s.
+ * Buckets of histograms of times, for the kernel module, programs and plots.  Bucket 0 has the
+ * times of 0 ns, bucket b those from 2^(b-1) to 2^b - 1 ns, the last one all from 2^38 ns (275 s)
+ * on.
  */
 #ifndef _UAPI_WEFT_HIST_H
 #define _UAPI_WEFT_HIST_H
@@ -19,7 +19,7 @@ static inline unsigned int weft_hist_bucket(__u64 nsec)
 	return bits < WEFT_HIST_BUCKETS ? bits : WEFT_HIST_BUCKETS - 1;
 }
 
-/* What all times in a bucket are less than, ns; 0: no limit. */
+/* Exclusive upper limit of a bucket, ns; 0: it has none. */
 static inline __u64 weft_hist_below(unsigned int bucket)
 {
 	return bucket < WEFT_HIST_BUCKETS - 1 ? 1ull << bucket : 0;

@@ -2,9 +2,9 @@
 /*
  * Set-up and statistics of a weft node: generic netlink family "weft".
  *
- * A machine may be a node of several racks, WEFT_RACKS_MAX at most, each of which has its
- * number, its interface, its cache and its counters.  All requests but RACK_GET take RACK, the
- * number of the one that they are about; without it they are about the only one.
+ * A machine may be a node of WEFT_RACKS_MAX racks.  In each rack it has a number, an interface, a
+ * cache and counters of its own.  All requests but RACK_GET take RACK, the number of the rack;
+ * without it they mean the only rack of this machine.
  *
  * The family exists once the module is loaded, in the first network namespace
  * only.  A command has a type of object, and the attributes of that type:
@@ -24,15 +24,15 @@
  * event	WEFT_A_EVENT_*		EVENT
  *
  * Reading needs no privilege; CONFIG_SET, CONFIG_CLEAR, TUNE, NODE_FENCE, BLADE_SET and
- * REGION_SPREAD need CAP_NET_ADMIN in the first user namespace.  Requests are checked strictly: an
- * attribute that a command does not know, of the wrong size or out of range is
- * refused and nothing is changed.  An attribute that is given more than once
- * counts the last time, HOME and TWIN each time.  Numbers are in host byte order, IPv4
- * addresses in network byte order, strings end in a 0.
+ * REGION_SPREAD need CAP_NET_ADMIN in the first user namespace.  Requests are checked strictly:
+ * an attribute that the command does not know, or that has the wrong size or is out of range, is
+ * an error, and nothing is changed.  Of a repeated attribute the last one counts; HOME and TWIN
+ * are lists.  Numbers are in host byte order, IPv4 addresses in network byte order, strings end
+ * in a 0.
  *
- * A refused request is answered by an errno and, if the socket asks for it with
- * NETLINK_EXT_ACK, by a sentence that says what is wrong and by the place of the
- * attribute, or the type of the one that is missing.  Errors of all commands:
+ * An error is answered by an errno and, if the socket asks for it with NETLINK_EXT_ACK, by a
+ * sentence that explains it and by the place of the attribute, or the type of a missing one.
+ * Errors of all commands:
  *
  *   EPERM	changing needs CAP_NET_ADMIN
  *   EINVAL	an attribute is unknown or malformed, or a needed one is missing,
@@ -53,18 +53,18 @@
  *   IFNAME	its name; exactly one of the two
  *   HOME	needed, 1..16 times: the addresses of the memory blades in the
  *		order of their ids, the first is that of blade 33
- *   TWIN	the addresses of their twins, where they go on if their machines die, in the
- *		same order; 0.0.0.0 for a blade that has none, as for those that are left out
+ *   TWIN	the addresses of their twins, which take over if their machines die, in the
+ *		same order; 0.0.0.0: none, as for blades behind the last TWIN
  *   RACK	number of the rack, 0 unless given; nodes, blades and the switch
- *		of a rack agree on it and ignore all other messages.  With one that
- *		this machine is not in yet it becomes a node of another rack
- *   JOINS	number of the rack as messages say it, RACK unless given: so a machine can be
- *		a node of one rack more than once, and know it by another number each time
+ *		of a rack agree on it and drop messages of other racks.  With a number that
+ *		this machine is not in yet it becomes a node of one more rack
+ *   JOINS	number of the rack in messages, RACK unless given: a machine can so be
+ *		a node of one rack several times, under different numbers of its own
  *   ADDRESS	the node's own, the interface's first unless given
  *   MTU	longest datagram, the interface's unless given
  *   TIMEOUT_MS, HOLD_US  see TUNE
- *   KEY	the key of the rack; it has none unless given.  Nobody reads it back: of two
- *		machines, compare FINGERPRINT
+ *   KEY	the key of the rack; no key unless given.  It cannot be read back: to compare
+ *		two machines, compare FINGERPRINT
  *
  * Nothing is sent before the first mount.  Errors:
  *
@@ -73,8 +73,8 @@
  *   ENODEV	there is no such interface
  *   ENETDOWN	the interface is down
  *   EADDRNOTAVAIL the interface has no IPv4 address, or not this one
- *   EADDRINUSE	another program has the UDP port, or another rack the interface: each
- *		needs one of its own
+ *   EADDRINUSE	another program has the UDP port, or another rack the interface: each rack
+ *		needs an interface of its own
  *   EINVAL	also: the MTU is greater than the interface's, or that is too small
  *
  *
@@ -89,9 +89,9 @@
  *
  *   RACK	in which rack
  *
- * The answer has all attributes of the object but KEY, and one HOME for each blade; TWIN if
- * one of them has a twin, once for each blade up to the last one that has.  They are as they
- * were set: where a blade is now, PEER_GET says.
+ * The answer has all attributes of the object but KEY: HOME once for each blade; TWIN once for
+ * each blade up to the last one that has a twin.  They are as they were set; PEER_GET says where
+ * a blade is now.
  *
  *
  * RACK_GET: the racks that this machine is in (dump, no attributes)
@@ -103,8 +103,8 @@
  * TUNE: change how a node behaves while it runs (do)
  *
  *   TIMEOUT_MS	how long a program waits for the network before its access fails
- *   HOLD_US	how long a block stays, after a program got it, before it is given
- *		away: two writers must not starve each other
+ *   HOLD_US	how long a block stays at a node after a program got it, before it is
+ *		revoked, so that two writers do not starve each other
  *   RACK	in which rack
  *
  * At least one of the first two.
@@ -114,18 +114,17 @@
  *
  *   RACK	in which rack
  *
- * The answer has all attributes of the object; FINGERPRINT if the rack has a key, and the
- * three of REFUSED if there was such a message since the node is up.
+ * The answer has all attributes of the object; FINGERPRINT only if the rack has a key, the three
+ * of REFUSED only if a message was refused since the node is up.
  *
  *
  * STATS_GET: counters of this node (dump)
  *
  *   RACK	in which rack
  *
- * One message a counter: NAME and VALUE.  All are taken at one time, start at 0
- * when the module is loaded or the rack is set up as another one than the last,
- * and never go back; the node need not be set up.
- * More may follow in later versions; a name keeps its meaning.
+ * One message a counter: NAME and VALUE.  All are read at one time.  They start at 0 when the
+ * module is loaded, or when another rack than the last one is set up, and never decrease; the node
+ * need not be set up.  Later versions may have more; a name keeps its meaning.
  *
  *
  * BLADE_STATS_GET: counters of a memory blade (dump)
@@ -163,14 +162,14 @@
  * a memory blade that has a twin, VIEW if the node has heard of one.
  *
  *
- * NODE_FENCE: a node is to be taken for dead (dump)
+ * NODE_FENCE: declare a node dead (dump)
  *
  *   ID		needed, 1..32, which
  *   RACK	of which rack
  *
  * The only message has ID.  Then the first blade is asked over the network, while the next
- * message is received: the list has ended without an error once that blade listens to the
- * node no more.  All others are told then.  Errors:
+ * message is received: the list ends without an error when that blade has stopped listening to
+ * the node.  It tells all others after that.  Errors:
  *
  *   ENOENT	the rack has no such node
  *   EDEADLK	it is this node
@@ -179,14 +178,14 @@
  *   EINTR	killed while it was awaited
  *
  *
- * LOST_GET: blocks that only nodes that have died had modified (dump)
+ * LOST_GET: blocks whose last modifications died with their owner (dump)
  *
- *   MEMBER	id of the blade that has what they were before, 33 unless given
+ *   MEMBER	id of the blade that has their former contents, 33 unless given
  *   REGION	of this region only, by its ID
  *   RACK	of which rack
  *
  * The first message has MEMBER only.  Then the blade is asked, as above; from there on one
- * message for some blocks in a row: MEMBER, REGION, BLOCK, OFFSET and LENGTH.  Errors:
+ * message for each run of blocks: MEMBER, REGION, BLOCK, OFFSET and LENGTH.  Errors:
  *
  *   ENODEV	the rack has no such blade
  *   ENOENT	the blade knows no such region
@@ -209,39 +208,39 @@
  *   EINTR	killed while it was awaited
  *
  *
- * BLADE_SET: what is to become of a memory blade (dump)
+ * BLADE_SET: add, drain or use a memory blade (dump)
  *
  *   MEMBER	needed, which
  *   ACTION	needed, enum weft_blade_action
  *   ADDRESS	where it is; needed to add it
  *   RACK	of which rack
  *
- * The only message has MEMBER.  Then the first blade is asked, as above: the list has ended
- * without an error once it has noted that.  What was at home at the blade moves after that.  Those
- * of BLADE_GET, and errors of the first blade, with a sentence that begins with "the first blade":
+ * The only message has MEMBER.  Then the first blade is asked, as above: the list ends without an
+ * error when it has noted the action.  The blade's lines move after that.  Errors of BLADE_GET,
+ * and of the first blade, whose sentence begins with "the first blade":
  *
  *   ENXIO	the rack has no such blade
  *   EEXIST	it has one already, at another address
  *   EADDRINUSE	another member is at this address
- *   EINVAL	another number is the next one; no other blade would be left, or it is the first one,
- *		which has the catalog
+ *   EINVAL	a blade to add does not have the next number; a blade to drain is the last one that
+ *		is used, or the first one, which has the catalog
  *   EIO	the first blade cannot write its file
  *
  *
- * REGION_SPREAD: other blades are to be the homes of regions (dump)
+ * REGION_SPREAD: move regions to other homes (dump)
  *
  *   ID		of which region; all unless given
  *   HOMES	bits of the blades; those that are in use unless given
  *   RACK	of which rack
  *
- * The only message has ID, or 0.  Then the first blade is asked, as above.  What is at home at
- * others moves after that.  Those of BLADE_GET, and errors of the first blade:
+ * The only message has ID, or 0.  Then the first blade is asked, as above.  The lines move after
+ * that.  Errors of BLADE_GET, and of the first blade:
  *
  *   ENOENT	there is no such region
  *   EBUSY	the region is moving just now
  *   ENOSPC	there is no room on these blades
- *   EHOSTDOWN	one of these blades, or of those that have it, is not there
- *   EINVAL	one of these is no blade that regions may use
+ *   EHOSTDOWN	one of these blades, or of the present homes, does not answer
+ *   EINVAL	one of these is no blade, or is drained
  *   EIO	the first blade cannot write its file
  *
  *
@@ -250,20 +249,19 @@
  *   RACK	in which rack
  *
  * One message a histogram: NAME, NSEC, and its BUCKETs, the shortest times first.
- * A bucket ends BELOW a power of 2 and begins at half of it; those that are empty
- * are left out, and the last one has no BELOW.  All are taken at one time, start
- * at 0 and go on as counters do; the node need not be set up.  More may follow in later versions; a name keeps its meaning, which
- * kmod/base/stats.h says.
+ * A bucket ends BELOW a power of 2 and begins at half of it; empty buckets are left out, and the
+ * last one has no BELOW.  They start, and are read, as counters; kmod/base/stats.h says what each
+ * name means.
  *
  *
  * REGION_GET: regions that this node knows (dump)
  *
  *   RACK	of which rack
  *
- * One message a region: ID, SIZE, BLOCK, LINES, LOCKS, POLICY, NODES, HOMES; NAME while it is in the
- * directory; GONE if it does not exist any more.  Those that were not looked up
- * since the mount are not known.  Who may not list the directory gets none of them; one
- * without a NAME, who may read the file.
+ * One message a region: ID, SIZE, BLOCK, LINES, LOCKS, POLICY, NODES, HOMES; NAME while it is in
+ * the directory; GONE if it was deleted.  The node knows the regions that were looked up since the
+ * mount.  A user has to be able to list the directory to see those with a NAME, and to read the
+ * file to see the others.
  *
  *
  * LINE_GET: blocks in the cache of this node (dump)
@@ -272,11 +270,10 @@
  *   RACK	of which rack
  *
  * One message a block: REGION, INDEX, STATE, OP, WAITERS, MISSES, REVOCATIONS,
- * and the flags that hold.  The counts are of the block's present stay in the
- * cache: they are lost when it is evicted.  Errors:
+ * and the flags that hold.  The counts begin when the block comes into the cache.  Without REGION
+ * the list leaves out regions whose file the user may not read.  Errors:
  *
- *   ENOENT	the node knows no such region, or not to who may not read the file; without
- *		REGION those are left out
+ *   ENOENT	the node knows no such region, or the user may not read its file
  *
  *
  * LOCK_GET: locks that this node has, or asks for (dump)
@@ -285,46 +282,41 @@
  *   RACK	of which rack
  *
  * One message a lock: REGION, OFFSET, STATE, WANT, READERS, WAITERS, QUEUE, GRANTS,
- * HAND_OVERS, and the flags that hold.  The counts are lost when nobody has the
- * lock open and it is given back.  Errors: as above.
+ * HAND_OVERS, and the flags that hold.  The counts end when no program has the lock open and the
+ * node gives it back.  Errors: as LINE_GET.
  *
- * Of these lists each object is of one moment, the list is not: what comes and
- * goes while it is read is in it or not.
+ * Each message of these three lists is a snapshot of its object; the list as a whole is none.
  *
  *
  * EVENT: something has happened (sent to the group "events", not a request)
  *
- * Whoever is in the group gets a message for each event: KIND, TIME, RACK, and what the
- * kind says.  Joining needs CAP_NET_ADMIN: they tell what all users do.  Of each kind 20 a second of each rack are sent at
- * most; the next one then has MISSED.  A socket whose buffer is full gets ENOBUFS, and knows that it
- * has missed some.
+ * Each socket in the group gets a message for each event: KIND, TIME, RACK, and the attributes of
+ * the kind.  Joining the group needs CAP_NET_ADMIN, as events name processes of all users.  At
+ * most 20 events a second are sent of each kind and rack; the next one then has MISSED.  ENOBUFS
+ * tells a socket whose buffer was full that it has missed some.
  *
- *   NODE_JOINED	MEMBER: a node has become a member of the rack, this one too
- *   NODE_LEFT		MEMBER: it is none any more
+ *   NODE_JOINED	MEMBER: a node, or this one, has become a member of the rack
+ *   NODE_LEFT		MEMBER: it is no member any more
  *   MEMBER_SILENT	MEMBER: the first memory blade misses heartbeats
  *   MEMBER_HEARD	MEMBER: it answers again
  *   REGION_CREATED	REGION, NAME, PID, COMM: by a program of this node
- *   REGION_REMOVED	REGION, NAME: unlinked; PID, COMM if by a program of this node,
- *			else this node has noticed it
- *   LOCK_ABANDONED	REGION, OFFSET, COUNT: a file was closed that held this lock, or
- *			its process has died; it held it COUNT times.  PID, COMM
- *			unless that was found out later
- *   BLOCKS_LOST	REGION, COUNT: modified blocks that could not be brought home
+ *   REGION_REMOVED	REGION, NAME: unlinked; PID, COMM if by a program of this node
+ *   LOCK_ABANDONED	REGION, OFFSET, COUNT: a file was closed, or its process died, while it
+ *			held this lock COUNT times.  PID, COMM unless it was found out later
+ *   BLOCKS_LOST	REGION, COUNT: modified blocks that could not be written home
  *   ACCESS_FAILED	REGION, OFFSET, ERRNO, PID, COMM: a program was sent SIGBUS for
  *			this byte, or has no memory for it
  *   UNANSWERED		REGION, OFFSET, COUNT: a request for the block that begins there
- *			has had no answer and is repeated for the COUNTth time: who has
- *			it, or its directory, may be gone
+ *			has no answer and is repeated for the COUNTth time: the block's
+ *			owner, or its directory, may be gone
  *   BLADE_MOVED	MEMBER, ADDRESS: the twin of this memory blade has taken over, and is
  *			at this address
- *   NODE_DEAD		MEMBER: the first memory blade takes this node for dead; NODE_LEFT
- *			follows, when all have heard that
- *   DIRECTORY		COUNT: COUNT misses were answered by the switch if SWITCH is there,
- *			else by homes; sent when that has changed, and once after the
- *			first listener has come, when there are misses
- *   LOCK_OWNER_DIED	REGION, OFFSET: a lock has come to this node whose owner, a node, or
- *			a process of another one, died with it, and nobody has mended
- *			what it guards since
+ *   NODE_DEAD		MEMBER: the first memory blade has declared this node dead; NODE_LEFT
+ *			follows when all members have heard it
+ *   DIRECTORY		COUNT misses were answered by the switch, with SWITCH, or by homes;
+ *			sent when that changes, and once for the first listener
+ *   LOCK_OWNER_DIED	REGION, OFFSET: this node got a lock whose owner, a node or a process of
+ *			another node, died with it, and no program has mended it since
  */
 #ifndef _UAPI_WEFT_NETLINK_H
 #define _UAPI_WEFT_NETLINK_H
@@ -336,9 +328,9 @@
 
 #define WEFT_HOMES_MAX		16
 
-#define WEFT_RACKS_MAX		8	/* that a machine can be a node of at a time */
+#define WEFT_RACKS_MAX		8	/* racks that a machine can be a node of at a time */
 
-/* Limits of what can be set; the value that holds unless told. */
+/* Limits and defaults. */
 #define WEFT_TIMEOUT_MS_MIN	100
 #define WEFT_TIMEOUT_MS_MAX	3600000
 #define WEFT_TIMEOUT_MS_DEFAULT	30000
@@ -349,29 +341,7 @@
 
 #define WEFT_KEY_BYTES		32
 
-/**
- * enum weft_cmd - commands
- * @WEFT_CMD_CONFIG_SET: set the node up
- * @WEFT_CMD_CONFIG_CLEAR: take it down
- * @WEFT_CMD_CONFIG_GET: how it is set up
- * @WEFT_CMD_TUNE: change what can be changed while it runs
- * @WEFT_CMD_STATUS_GET: what it is doing
- * @WEFT_CMD_STATS_GET: counters of this node
- * @WEFT_CMD_BLADE_STATS_GET: counters of a memory blade
- * @WEFT_CMD_SWITCH_STATS_GET: counters of the directory in the switch
- * @WEFT_CMD_PEER_GET: members of the rack
- * @WEFT_CMD_HIST_GET: how long things take
- * @WEFT_CMD_REGION_GET: regions that this node knows
- * @WEFT_CMD_LINE_GET: blocks in its cache
- * @WEFT_CMD_LOCK_GET: locks that it has
- * @WEFT_CMD_EVENT: something has happened; from the kernel only
- * @WEFT_CMD_RACK_GET: the racks that this machine is in
- * @WEFT_CMD_NODE_FENCE: take a node for dead
- * @WEFT_CMD_LOST_GET: blocks that are lost as a node has died
- * @WEFT_CMD_BLADE_GET: the memory blades of the rack
- * @WEFT_CMD_BLADE_SET: what is to become of one of them
- * @WEFT_CMD_REGION_SPREAD: other blades are to be the homes of regions
- */
+/* Commands, see above; EVENT comes from the kernel only. */
 enum weft_cmd {
 	WEFT_CMD_CONFIG_SET = 1,
 	WEFT_CMD_CONFIG_CLEAR,
@@ -437,24 +407,23 @@ enum weft_a_config {
 /**
  * enum weft_a_status - attributes of what a node is doing
  * @WEFT_A_STATUS_JOINED: flag, it is a member of the rack now
- * @WEFT_A_STATUS_LIFE: u32, number of its life, another one after each restart
+ * @WEFT_A_STATUS_LIFE: u32, number of its life, which differs after each restart
  * @WEFT_A_STATUS_ANSWERED_MS: u32, milliseconds since the first memory blade
  *	last answered; counts while JOINED
  * @WEFT_A_STATUS_MEMBERS: u32, the nodes of the rack, bit id - 1
  * @WEFT_A_STATUS_REGIONS: u64, regions that the node knows
  * @WEFT_A_STATUS_LINES: u64, blocks in its cache
- * @WEFT_A_STATUS_CACHE_BYTES: u64, what they take
- * @WEFT_A_STATUS_CACHE_MAX: u64, what they may take
+ * @WEFT_A_STATUS_CACHE_BYTES: u64, bytes that they take
+ * @WEFT_A_STATUS_CACHE_MAX: u64, bytes that they may take
  * @WEFT_A_STATUS_PAD: no meaning
- * @WEFT_A_STATUS_FINGERPRINT: u32, by which people compare the keys of two machines
- * @WEFT_A_STATUS_REFUSED: string, the counter under which the last message was counted
- *	that came from somebody who has not the rack's key, or not the address of the
- *	member that it named
+ * @WEFT_A_STATUS_FINGERPRINT: u32, of the key, to compare the keys of two machines
+ * @WEFT_A_STATUS_REFUSED: string, counter of the last message that was refused because its sender
+ *	had not the rack's key, or not the address of the member that it named
  * @WEFT_A_STATUS_REFUSED_FROM: IPv4 address, where it came from
  * @WEFT_A_STATUS_REFUSED_MS: u64, how many milliseconds ago
  * @WEFT_A_STATUS_RACK: u32, number of the rack
- * @WEFT_A_STATUS_LEASE_MS: u32, a node that the first memory blade does not hear for so many
- *	milliseconds is taken for dead, 0: none ever is; counts while JOINED
+ * @WEFT_A_STATUS_LEASE_MS: u32, milliseconds of silence after which the first memory blade
+ *	declares a node dead, 0: never; counts while JOINED
  */
 enum weft_a_status {
 	WEFT_A_STATUS_JOINED = 1,
@@ -504,10 +473,11 @@ enum weft_a_counter {
  * @WEFT_A_PEER_JOINED: flag, a node that is a member now
  * @WEFT_A_PEER_RACK: u32, number of the rack; in the request only
  * @WEFT_A_PEER_RDMA: flag, data goes to it by RDMA
- * @WEFT_A_PEER_WHY_UDP: string, why it does not, a sentence; only while the module for RDMA
- *	is loaded
- * @WEFT_A_PEER_TWIN: IPv4 address, where a memory blade goes on if its machine dies
- * @WEFT_A_PEER_VIEW: u32, number that grows each time that it does
+ * @WEFT_A_PEER_WHY_UDP: string, a sentence that says why data does not go to it by RDMA; only
+ *	while the module for RDMA is loaded
+ * @WEFT_A_PEER_TWIN: IPv4 address of the twin of a memory blade
+ * @WEFT_A_PEER_VIEW: u32, number of the blade's view, which grows each time that its twin takes
+ *	over
  */
 enum weft_a_peer {
 	WEFT_A_PEER_ID = 1,
@@ -545,8 +515,8 @@ enum weft_a_hist {
 
 /**
  * enum weft_a_bucket - attributes of a bucket of a histogram
- * @WEFT_A_BUCKET_BELOW: u64, ns, what its times are less than; not there for the
- *	longest times, which have no limit
+ * @WEFT_A_BUCKET_BELOW: u64, ns, exclusive upper limit of its times; missing for the longest
+ *	times
  * @WEFT_A_BUCKET_COUNT: u64, how many
  * @WEFT_A_BUCKET_PAD: no meaning
  */
@@ -572,14 +542,14 @@ enum weft_state {
 };
 
 /**
- * enum weft_line_op - what a node is asking the directory of a block for
- * @WEFT_LINE_OP_NONE: nothing
- * @WEFT_LINE_OP_READ: to read it
- * @WEFT_LINE_OP_WRITE: to write it
- * @WEFT_LINE_OP_PUT: to let it go
- * @WEFT_LINE_OP_CLEAN: the home to take its contents
- * @WEFT_LINE_OP_COMMIT: to know that it has it
- * @WEFT_LINE_OP_TAKE: to have back what it passed on and nobody took
+ * enum weft_line_op - the request of a node for a block that is outstanding
+ * @WEFT_LINE_OP_NONE: none
+ * @WEFT_LINE_OP_READ: permission to read
+ * @WEFT_LINE_OP_WRITE: permission to write
+ * @WEFT_LINE_OP_PUT: to leave the copyset
+ * @WEFT_LINE_OP_CLEAN: a write-back of the contents
+ * @WEFT_LINE_OP_COMMIT: the answer to a COMMIT
+ * @WEFT_LINE_OP_TAKE: to get back a block that it passed on and no node took
  */
 enum weft_line_op {
 	WEFT_LINE_OP_NONE,
@@ -632,12 +602,11 @@ enum weft_a_region {
  * @WEFT_A_LINE_STATE: u32, enum weft_state
  * @WEFT_A_LINE_OP: u32, enum weft_line_op
  * @WEFT_A_LINE_WAITERS: u32, threads that wait for it, or are just using it
- * @WEFT_A_LINE_MISSES: u32, how often it, or the right to write it, came
- * @WEFT_A_LINE_REVOCATIONS: u32, how often another node took it, or the right to
- *	write it
+ * @WEFT_A_LINE_MISSES: u32, times that it, or the permission to write it, was fetched
+ * @WEFT_A_LINE_REVOCATIONS: u32, times that another node took it, or the permission to write it
  * @WEFT_A_LINE_DIRTY: flag, the home does not have its contents
- * @WEFT_A_LINE_REVOKING: flag, the programs are losing it
- * @WEFT_A_LINE_AHEAD: flag, it was read ahead, and nobody came for it yet
+ * @WEFT_A_LINE_REVOKING: flag, it is being revoked from the programs
+ * @WEFT_A_LINE_AHEAD: flag, it was read ahead, and no program has used it yet
  * @WEFT_A_LINE_PAD: no meaning
  * @WEFT_A_LINE_RACK: u32, number of the rack; in the request only
  */
@@ -660,8 +629,8 @@ enum weft_a_line {
 };
 
 /**
- * enum weft_a_lost - attributes of some blocks in a row that are lost
- * @WEFT_A_LOST_MEMBER: u32, id of the memory blade that has what they were before
+ * enum weft_a_lost - attributes of a run of lost blocks
+ * @WEFT_A_LOST_MEMBER: u32, id of the memory blade that has their former contents
  * @WEFT_A_LOST_REGION: u32, number of the region, 1..16777215
  * @WEFT_A_LOST_BLOCK: u32, bytes of a block of it
  * @WEFT_A_LOST_OFFSET: u64, where in the region the first one begins
@@ -683,9 +652,9 @@ enum weft_a_lost {
 };
 
 /**
- * enum weft_blade_action - what is to become of a memory blade
- * @WEFT_BLADE_ACTION_ADD: it may join, and regions that are made from then on use it
- * @WEFT_BLADE_ACTION_DRAIN: all that it has moves to others, and nothing new comes
+ * enum weft_blade_action - actions for a memory blade
+ * @WEFT_BLADE_ACTION_ADD: it may join, and new regions use it
+ * @WEFT_BLADE_ACTION_DRAIN: its lines move to other blades, and no new region uses it
  * @WEFT_BLADE_ACTION_USE: regions use it again
  */
 enum weft_blade_action {
@@ -699,11 +668,11 @@ enum weft_blade_action {
  * @WEFT_A_BLADE_MEMBER: u32, its id, 33..48
  * @WEFT_A_BLADE_ADDRESS: IPv4 address
  * @WEFT_A_BLADE_ACTION: u32, enum weft_blade_action; in the request only
- * @WEFT_A_BLADE_JOINED: flag, it is there
+ * @WEFT_A_BLADE_JOINED: flag, it has joined the rack
  * @WEFT_A_BLADE_DRAINS: flag, no region uses it, or the last ones are leaving it
- * @WEFT_A_BLADE_BYTES: u64, that it has for regions
- * @WEFT_A_BLADE_NEEDED: u64, that its regions may come to need there
- * @WEFT_A_BLADE_REGIONS: u32, that have lines there
+ * @WEFT_A_BLADE_BYTES: u64, bytes that it has for regions
+ * @WEFT_A_BLADE_NEEDED: u64, bytes that its regions need there when all are written
+ * @WEFT_A_BLADE_REGIONS: u32, regions that have lines there
  * @WEFT_A_BLADE_PAD: no meaning
  * @WEFT_A_BLADE_RACK: u32, number of the rack; in the request only
  */
@@ -728,12 +697,12 @@ enum weft_a_blade {
  * @WEFT_A_LOCK_REGION: u32, number of the region, 1..16777215
  * @WEFT_A_LOCK_OFFSET: u64, where in the region
  * @WEFT_A_LOCK_STATE: u32, enum weft_state
- * @WEFT_A_LOCK_WANT: u32, enum weft_state, what the node is asking for
- * @WEFT_A_LOCK_READERS: u32, how often programs of this node hold it to read
+ * @WEFT_A_LOCK_WANT: u32, enum weft_state, the permission that the node requests
+ * @WEFT_A_LOCK_READERS: u32, read locks that programs of this node hold
  * @WEFT_A_LOCK_WAITERS: u32, threads of this node that wait for it in the kernel
  * @WEFT_A_LOCK_QUEUE: u32, other nodes that wait, as far as this one knows
- * @WEFT_A_LOCK_GRANTS: u32, how often it came by a message
- * @WEFT_A_LOCK_HAND_OVERS: u32, how often this node chose the next holder
+ * @WEFT_A_LOCK_GRANTS: u32, times that a message granted it to this node
+ * @WEFT_A_LOCK_HAND_OVERS: u32, times that this node chose the next holder
  * @WEFT_A_LOCK_WRITER: flag, a program of this node holds it to write
  * @WEFT_A_LOCK_OPEN: flag, programs of this node have it open
  * @WEFT_A_LOCK_TENURED: flag, this node keeps the queue
@@ -762,23 +731,7 @@ enum weft_a_lock {
 	WEFT_A_LOCK_MAX = __WEFT_A_LOCK_MAX - 1
 };
 
-/**
- * enum weft_event_kind - what has happened; see above
- * @WEFT_EVENT_KIND_NODE_JOINED: a node is a member
- * @WEFT_EVENT_KIND_NODE_LEFT: it is none any more
- * @WEFT_EVENT_KIND_MEMBER_SILENT: a memory blade does not answer
- * @WEFT_EVENT_KIND_MEMBER_HEARD: it answers again
- * @WEFT_EVENT_KIND_REGION_CREATED: there is a new region
- * @WEFT_EVENT_KIND_REGION_REMOVED: a region has no name any more
- * @WEFT_EVENT_KIND_LOCK_ABANDONED: who held a lock is gone
- * @WEFT_EVENT_KIND_BLOCKS_LOST: modified blocks did not get home
- * @WEFT_EVENT_KIND_ACCESS_FAILED: a program gets a signal instead of a page
- * @WEFT_EVENT_KIND_UNANSWERED: a request gets no answer
- * @WEFT_EVENT_KIND_DIRECTORY: the directory is somewhere else now
- * @WEFT_EVENT_KIND_LOCK_OWNER_DIED: a lock has come whose last owner died with it
- * @WEFT_EVENT_KIND_NODE_DEAD: a node is taken for dead
- * @WEFT_EVENT_KIND_BLADE_MOVED: the twin of a memory blade has taken over
- */
+/* Kinds of events, see EVENT above. */
 enum weft_event_kind {
 	WEFT_EVENT_KIND_NODE_JOINED,
 	WEFT_EVENT_KIND_NODE_LEFT,

@@ -147,18 +147,18 @@
 #define WEFT_WHY_FULL		7	/* ADD: another line has the slot */
 
 /*
- * Versions of the list of members (MEMBERS, field nonce) go round: one is as new as
- * another if it is at most this far ahead of it.
+ * Versions of the list of members (MEMBERS, field nonce) wrap around: a version is at least as
+ * new as another if it is at most this far ahead of it.
  */
 #define WEFT_NEWER_MAX		0x7FFFFFFF
 
 /*
- * Slots of the directory in the switch.  65,536 because a register of pairs of
- * 32 bits with twice as many does not fit one stage of a Tofino.
+ * Slots of the directory in the switch: twice as many pairs of 32 bits would not fit one stage
+ * of a Tofino.
  */
 #define WEFT_SWITCH_SLOTS	65536
 #define WEFT_SWITCH_SLOT_MASK	0xFFFF
-/* Whatever field src of a message says: the switch knows at which port it may. */
+/* The switch checks field src of a message, 8 bits, against the port that it came by. */
 #define WEFT_SWITCH_SENDERS	256
 
 /*
