@@ -11,18 +11,9 @@
 
 struct weft_rack;
 
-/**
- * struct weft_region_info - a region that this node knows
- * @region: its number
- * @block: bytes of a block
- * @lines: number of blocks in the cache
- * @locks: number of locks that programs have open
- * @size: bytes
- * @policy: WEFT_POLICY_*
- * @nodes: bits of the nodes that may use it, 0: all
- * @homes: bits of the blades that are its homes
- * @gone: the catalog has deleted it
- * @name: "": it has no name in the directory any more
+/*
+ * A region.  Fields are the attributes WEFT_A_REGION_* of uapi/weft_netlink.h; @name is "" if the
+ * region has no name any more.
  */
 struct weft_region_info {
 	u32 region;
@@ -37,19 +28,7 @@ struct weft_region_info {
 	char name[WEFT_NAME_MAX + 1];
 };
 
-/**
- * struct weft_line_info - a block in the cache
- * @region: of which region
- * @index: number of the block
- * @state: WEFT_I, WEFT_S or WEFT_M
- * @op: enum weft_op, the request that is outstanding
- * @dirty: the home does not have its contents
- * @revoking: its mappings are being revoked
- * @ahead: it was read ahead, and no program has used it yet
- * @waiters: threads that wait for it, or are just using it
- * @misses: times that it, or the permission to write it, was fetched
- * @revocations: times that another node took it, or the permission to write it
- */
+/* A block in the cache: WEFT_A_LINE_*. */
 struct weft_line_info {
 	u32 region;
 	u64 index;
@@ -63,22 +42,7 @@ struct weft_line_info {
 	u32 revocations;
 };
 
-/**
- * struct weft_lock_info - a lock that the node has, or asks for
- * @region: of which region
- * @offset: where in it
- * @state: WEFT_I, WEFT_S or WEFT_M
- * @want: the permission that the node requests, as @state
- * @open: programs have it open
- * @writer: a program holds it to write
- * @tenured: this node keeps the queue
- * @revoking: the node has to give it up
- * @readers: number of read locks of programs
- * @waiters: threads of this node that wait for it in the kernel
- * @queue: other nodes in the queue that this node knows of
- * @grants: times that it was granted to this node
- * @hand_overs: times that this node handed it over
- */
+/* A lock that the node has, or requests: WEFT_A_LOCK_*. */
 struct weft_lock_info {
 	u32 region;
 	u64 offset;

@@ -474,46 +474,34 @@ static int weft_genl_status_get(struct sk_buff *skb, struct genl_info *info)
 
 /* --- The racks ----------------------------------------------------------- */
 
-/**
- * struct weft_genl_racks - list of the racks that this machine is in
- * @next: number of the next one, or less
- */
-struct weft_genl_racks {
-	u64 next;
-};
-
+/* Its state is the number of the next rack, or a smaller one. */
 static int weft_genl_racks_start(struct netlink_callback *cb)
 {
-	return PTR_ERR_OR_ZERO(weft_genl_list_new(cb, sizeof(struct weft_genl_racks), 0));
-}
-
-/* Return: whether there was room. */
-static bool weft_genl_put_rack(struct sk_buff *skb, struct netlink_callback *cb,
-			       const struct weft_config *cfg)
-{
-	void *hdr = weft_genl_item(skb, cb, WEFT_CMD_RACK_GET);
-
-	return hdr && weft_genl_item_end(skb, hdr, weft_genl_put_config(skb, cfg));
+	return PTR_ERR_OR_ZERO(weft_genl_list_new(cb, sizeof(u64), 0));
 }
 
 static int weft_genl_racks_dump(struct sk_buff *skb, struct netlink_callback *cb)
 {
-	struct weft_genl_racks *r = weft_genl_list(cb);
+	u64 *next = weft_genl_list(cb);
 	struct weft_config cfg;
 	struct weft_rack *rack;
 	u32 number;
+	void *hdr;
 	bool up;
 
-	while (r->next <= U32_MAX) {
-		rack = weft_racks_next((u32)r->next);
+	while (*next <= U32_MAX) {
+		rack = weft_racks_next((u32)*next);
 		if (!rack)
 			break;
 		number = rack->number;
 		up = !weft_member_config(&rack->member, &cfg);
 		weft_racks_put(rack);
-		if (up && !weft_genl_put_rack(skb, cb, &cfg))
-			break;
-		r->next = (u64)number + 1;
+		if (up) {
+			hdr = weft_genl_item(skb, cb, WEFT_CMD_RACK_GET);
+			if (!hdr || !weft_genl_item_end(skb, hdr, weft_genl_put_config(skb, &cfg)))
+				break;
+		}
+		*next = (u64)number + 1;
 	}
 	return skb->len;
 }

@@ -170,7 +170,7 @@ static int put_lost(struct sk_buff *skb, const struct question *q, const u8 *p)
 				 WEFT_A_LOST_PAD);
 }
 
-/* --- blades ----------------------------------------------------------------------------------- */
+/* --- blades -------------------------------------------------------------------------------- */
 
 static int put_blade(struct sk_buff *skb, const struct question *q, const u8 *p)
 {
@@ -214,7 +214,7 @@ static int take_spread(struct question *q, struct netlink_callback *cb,
 	return 0;
 }
 
-/* --- all of them ------------------------------------------------------------------------------ */
+/* --- all of them --------------------------------------------------------------------------- */
 
 static const struct kind kinds[] = {
 	{

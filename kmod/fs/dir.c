@@ -360,7 +360,7 @@ static void sweep(struct work_struct *work)
 		dput(dentry);
 		iput(&wi->vfs);
 		if (same < 0)
-			break; /* the catalog does not answer, and an unmount waits for the sweep */
+			break; /* no answer: an unmount would wait for more of these */
 	}
 	tell_times(rack);
 	weft_homes_trim(rack);

@@ -72,18 +72,6 @@ static unsigned int count(void)
 	return n;
 }
 
-struct weft_rack *weft_racks_find(u32 number)
-{
-	struct weft_rack *rack;
-
-	mutex_lock(&racks_lock);
-	rack = of_number(number);
-	if (rack)
-		weft_racks_get(rack);
-	mutex_unlock(&racks_lock);
-	return rack;
-}
-
 struct weft_rack *weft_racks_next(u32 number)
 {
 	struct weft_rack *rack;
@@ -94,6 +82,16 @@ struct weft_rack *weft_racks_next(u32 number)
 		weft_racks_get(rack);
 	mutex_unlock(&racks_lock);
 	return rack;
+}
+
+struct weft_rack *weft_racks_find(u32 number)
+{
+	struct weft_rack *rack = weft_racks_next(number);
+
+	if (!rack || rack->number == number)
+		return rack;
+	weft_racks_put(rack);
+	return NULL;
 }
 
 struct weft_rack *weft_racks_only(void)

@@ -66,7 +66,7 @@ void weft_moved_recv(struct weft_member *m, const struct weft_msg *msg, struct w
 #define HEARTBEAT_MS		1000
 #define HEARTBEAT_MIN_MS	50
 #define HEARTBEATS		6	/* in a lease, at least */
-#define REFRESH_MS		100	/* between heartbeats that weft_member_refresh() asks for */
+#define REFRESH_MS		100	/* between heartbeats of weft_member_refresh() */
 #define JOIN_TIMEOUT_MS		5000	/* for one JOIN or LEAVE */
 #define JOIN_AGAIN_MS		100	/* until a JOIN that was answered EAGAIN is repeated */
 #define UDP_OVERHEAD		(20 + 8)

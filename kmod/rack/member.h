@@ -21,17 +21,7 @@ struct weft_member;
 struct weft_msg;
 struct weft_node;
 
-/**
- * struct weft_member_status - state of a node that is up
- * @joined: it is a member of its rack
- * @answered_ms: milliseconds since the last answer of the first blade, while @joined
- * @life: number of this life
- * @key_set: the rack has a key
- * @fingerprint: of the key
- * @refused: the last message that was refused because of its sender, since the node is up
- * @members: bits of the nodes of the rack
- * @lease_ms: silence after which a node is declared dead; 0: never
- */
+/* State of a node that is up: the attributes WEFT_A_STATUS_* of uapi/weft_netlink.h. */
 struct weft_member_status {
 	bool joined;
 	u32 answered_ms;
@@ -43,13 +33,7 @@ struct weft_member_status {
 	u32 lease_ms;
 };
 
-/**
- * struct weft_peer_info - another member
- * @id: of a node or a blade
- * @addr: its address
- * @twin: of a blade: address of its twin; 0: it has none
- * @view: of a blade with a twin: number of its view; 0: not known yet
- */
+/* A member whose address is known: WEFT_A_PEER_*; @twin: 0: none; @view: 0: not known. */
 struct weft_peer_info {
 	u32 id;
 	__be32 addr;
