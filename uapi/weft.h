@@ -59,12 +59,11 @@
  *		Written by programs, for themselves
  *	60-63	0
  *
- * Taking it to read, without the kernel: bits 0-1 are 1 or 2, SLOW, TELL, DIED and the
- * owner are 0; add WEFT_WORD_READER.  Or, if LISTED is set, only list it, see
- * struct weft_holds.  To write: bits 0-1 are 2, all above but TELL and READS is 0; put
- * in the owner number of the own file, clear READS, leave TELL.  Leaving: take the
- * same away again; if SLOW or TELL was set and neither readers nor owner are left,
- * WEFT_IOC_LOCK_WAKE.
+ * Taking it to read, without the kernel: bits 0-1 are 1 or 2, SLOW, TELL, DIED and the owner are
+ * 0; add WEFT_WORD_READER.  Or, if LISTED is set, only list it, see struct weft_holds.  To write:
+ * bits 0-1 are 2, all above but TELL and READS is 0; put in the owner number of the own file,
+ * clear READS, leave TELL.  Leaving: take the same away again; if SLOW or TELL was set and
+ * neither readers nor owner are left, WEFT_IOC_LOCK_WAKE.
  *
  * LISTED may be set by whoever adds a reader: then readers need not change the word any
  * more, but the first one to write has to ask the kernel, which looks through all
@@ -118,11 +117,10 @@ struct weft_lock_word {
  *	HELD		the slot is read-locked once, and counted in the word
  *	LISTED		the slot is read-locked once, and not counted in the word
  *
- * Counted: entry CHANGING, change the word, entry HELD; to leave it entry CHANGING,
- * change the word, entry 0.  With no entry to spare for as long: entry CHANGING,
- * change the word, then the count in @readers (an atomic operation), entry 0.  The
- * kernel's ACQUIRE and RELEASE change @readers.  In this order, each seen before the
- * next.
+ * Counted: entry CHANGING, change the word, entry HELD; to leave it entry CHANGING, change the
+ * word, entry 0.  With no entry to spare for as long: entry CHANGING, change the word, then the
+ * count in @readers (an atomic operation), entry 0.  The kernel's ACQUIRE and RELEASE change
+ * @readers.  In this order, each seen before the next.
  *
  * Listed, if WEFT_LOCK_LISTS was said of the file and the cell is one of the first
  * WEFT_LIST_CELLS: entry LISTED, then a full barrier, then read the word: it is held
@@ -163,8 +161,7 @@ __extension__ struct weft_holds {
 /**
  * struct weft_lock_open - WEFT_IOC_LOCK_OPEN: get the slot of a lock
  * @offset: of the lock in the region, in bytes; less than the region's size
- * @slot: out: its slot, the same for all of this node as long as somebody has the
- *	region open
+ * @slot: out: its slot, the same for all of this node as long as somebody has the region open
  * @owner: out: the owner number of this file, 1 to 65535
  * @flags: out: WEFT_LOCK_LISTS: this file's read locks may be listed, see struct
  *	weft_holds.  WEFT_LIST_FILES files of a region may, so that the kernel has not too many
@@ -174,11 +171,10 @@ __extension__ struct weft_holds {
  * The number of this ioctl changes with the layout of the shared memory, so that a library of
  * another version gets ENOTTY.
  *
- * Errors: EINVAL beyond the region's end; EFBIG beyond 64 GiB, where locks have no
- * names; ENOSPC no slot or owner number is left (files opened for reading only get
- * the first half of the slots), or the locks of all users together take as much of this
- * node's memory as they may; EDQUOT those of this user do, see weft(7); ENOMEM; ETIMEDOUT
- * the rack does not answer.
+ * Errors: EINVAL beyond the region's end; EFBIG beyond 64 GiB, where locks have no names; ENOSPC
+ * no slot or owner number is left (files opened for reading only get the first half of the
+ * slots), or the locks of all users together take as much of this node's memory as they may;
+ * EDQUOT those of this user do, see weft(7); ENOMEM; ETIMEDOUT the rack does not answer.
  */
 struct weft_lock_open {
 	__u64 offset;
@@ -209,12 +205,11 @@ struct weft_lock_open {
  * node serves its own programs a bounded number of times before it hands the lock to another
  * node.
  *
- * Errors: EBUSY (TRY) somebody has it; ETIMEDOUT at the deadline; EINTR, EINVAL,
- * EBADF no such slot, EACCES WRITE through a file opened for reading only, EIO the
- * rack does not answer, or the region ends before the lock now; ENOLCK the region has as
- * many locks as the memory blades keep for it; ENOMEM.  RELEASE: EPERM it is not held
- * through this file.  A read lock that is in an entry of struct weft_holds only the
- * program can leave.
+ * Errors: EBUSY (TRY) somebody has it; ETIMEDOUT at the deadline; EINTR, EINVAL, EBADF no such
+ * slot, EACCES WRITE through a file opened for reading only, EIO the rack does not answer, or the
+ * region ends before the lock now; ENOLCK the region has as many locks as the memory blades keep
+ * for it; ENOMEM.  RELEASE: EPERM it is not held through this file.  A read lock that is in an
+ * entry of struct weft_holds only the program can leave.
  */
 struct weft_lock_op {
 	__u32 slot;
@@ -258,10 +253,9 @@ struct weft_lock_range {
  * most.  A bind through a file opened for reading only gives way to binds through others, and does
  * not replace them.
  *
- * Errors, which leave everything as it was: EBADF no such slot; EINVAL a range is
- * empty, or does not lie in the region; EEXIST a block belongs to another lock on
- * this node; E2BIG more than WEFT_BIND_MAX ranges or blocks; EFAULT; ENOMEM;
- * ETIMEDOUT the rack does not answer.
+ * Errors, which leave everything as it was: EBADF no such slot; EINVAL a range is empty, or does
+ * not lie in the region; EEXIST a block belongs to another lock on this node; E2BIG more than
+ * WEFT_BIND_MAX ranges or blocks; EFAULT; ENOMEM; ETIMEDOUT the rack does not answer.
  */
 struct weft_lock_bind {
 	__u32 slot;
@@ -299,11 +293,10 @@ struct weft_lock_bind {
  * GET asks the catalog, as stat() does.  SET is for the owner of the file and who has
  * CAP_FOWNER; when it returns 0 all nodes that have the region open know of it.
  *
- * Errors: EINVAL no such policy; EPERM; EROFS; EBADF the file was opened with O_PATH;
- * EOPNOTSUPP SYNC, and a memory blade has no --backing file; EIO the catalog cannot be
- * written; EHOSTDOWN a memory blade is not there; ETIMEDOUT the rack does not answer, or a
- * node that has the region open does not: then the policy is set, and that node follows it
- * when it hears of it.
+ * Errors: EINVAL no such policy; EPERM; EROFS; EBADF the file was opened with O_PATH; EOPNOTSUPP
+ * SYNC, and a memory blade has no --backing file; EIO the catalog cannot be written; EHOSTDOWN a
+ * memory blade is not there; ETIMEDOUT the rack does not answer, or a node that has the region
+ * open does not: then the policy is set, and that node follows it when it hears of it.
  */
 struct weft_policy {
 	__u32 policy;

@@ -9,19 +9,15 @@
  * The family exists once the module is loaded, in the first network namespace
  * only.  A command has a type of object, and the attributes of that type:
  *
- * object	attributes		commands
- * config	WEFT_A_CONFIG_*		CONFIG_SET, CONFIG_CLEAR, CONFIG_GET, RACK_GET, TUNE
- * status	WEFT_A_STATUS_*		STATUS_GET
+ * object	attributes		commands config	WEFT_A_CONFIG_*		CONFIG_SET,
+ * CONFIG_CLEAR, CONFIG_GET, RACK_GET, TUNE status	WEFT_A_STATUS_*		STATUS_GET
  * counter	WEFT_A_COUNTER_*	STATS_GET, BLADE_STATS_GET, SWITCH_STATS_GET
  * peer		WEFT_A_PEER_*		PEER_GET, NODE_FENCE
  * region	WEFT_A_REGION_*		REGION_GET, REGION_SPREAD
- * line		WEFT_A_LINE_*		LINE_GET
- * lost		WEFT_A_LOST_*		LOST_GET
+ * line		WEFT_A_LINE_*		LINE_GET lost		WEFT_A_LOST_*		LOST_GET
  * blade	WEFT_A_BLADE_*		BLADE_GET, BLADE_SET
- * lock		WEFT_A_LOCK_*		LOCK_GET
- * hist		WEFT_A_HIST_*		HIST_GET
- * bucket	WEFT_A_BUCKET_*		in a hist
- * event	WEFT_A_EVENT_*		EVENT
+ * lock		WEFT_A_LOCK_*		LOCK_GET hist		WEFT_A_HIST_*		HIST_GET
+ * bucket	WEFT_A_BUCKET_*		in a hist event	WEFT_A_EVENT_*		EVENT
  *
  * Reading needs no privilege; CONFIG_SET, CONFIG_CLEAR, TUNE, NODE_FENCE, BLADE_SET and
  * REGION_SPREAD need CAP_NET_ADMIN in the first user namespace.  Requests are checked strictly:
@@ -44,6 +40,13 @@
  *		machine is not in the rack that RACK names (all but CONFIG_SET)
  *   ENOTUNIQ	RACK is missing, and this machine is in several racks (all but CONFIG_SET)
  *   ENOMEM	no memory for the answer
+ *
+ * Commands that a blade answers (BLADE_*, NODE_FENCE, LOST_GET, REGION_SPREAD) also have:
+ *
+ *   ENONET	this node has not joined its rack (all but BLADE_STATS_GET)
+ *   ETIMEDOUT	the blade has not answered for 5 s, or TIMEOUT_MS if that is less
+ *   EPROTO	the blade's answer makes no sense
+ *   EINTR	killed while the answer was awaited
  *
  *
  * CONFIG_SET: make this machine a node of a rack (do)
@@ -132,14 +135,10 @@
  *   MEMBER	id of the blade, 33 unless given
  *   RACK	of which rack
  *
- * The first message has MEMBER only.  Then the blade is asked over the network,
- * while the next message is received; from there on one message a counter:
- * MEMBER, NAME, VALUE.  Errors:
+ * The first message has MEMBER only.  Then the blade is asked over the network, while the next
+ * message is received; from there on one message a counter: MEMBER, NAME, VALUE.  Errors:
  *
  *   ENOENT	the rack has no such blade
- *   ETIMEDOUT	the blade has not answered for 5 s, or TIMEOUT_MS if that is less
- *   EPROTO	the blade's answer makes no sense
- *   EINTR	killed while it was awaited
  *
  *
  * SWITCH_STATS_GET: counters of the directory in the switch (dump)
@@ -173,9 +172,6 @@
  *
  *   ENOENT	the rack has no such node
  *   EDEADLK	it is this node
- *   ENONET	this node has not joined its rack
- *   ETIMEDOUT	the blade does not answer
- *   EINTR	killed while it was awaited
  *
  *
  * LOST_GET: blocks whose last modifications died with their owner (dump)
@@ -189,10 +185,6 @@
  *
  *   ENODEV	the rack has no such blade
  *   ENOENT	the blade knows no such region
- *   ENONET	this node has not joined its rack
- *   ETIMEDOUT	the blade has not answered for 5 s, or TIMEOUT_MS if that is less
- *   EPROTO	the blade's answer makes no sense
- *   EINTR	killed while it was awaited
  *
  *
  * BLADE_GET: the memory blades of the rack (dump)
@@ -200,12 +192,7 @@
  *   RACK	of which rack
  *
  * The first message has no attributes.  Then the first blade is asked, as above; from there on
- * one message a blade: MEMBER, ADDRESS, BYTES, NEEDED, REGIONS, and the flags that hold.  Errors:
- *
- *   ENONET	this node has not joined its rack
- *   ETIMEDOUT	the blade has not answered for 5 s, or TIMEOUT_MS if that is less
- *   EPROTO	the blade's answer makes no sense
- *   EINTR	killed while it was awaited
+ * one message a blade: MEMBER, ADDRESS, BYTES, NEEDED, REGIONS, and the flags that hold.
  *
  *
  * BLADE_SET: add, drain or use a memory blade (dump)
@@ -216,8 +203,8 @@
  *   RACK	of which rack
  *
  * The only message has MEMBER.  Then the first blade is asked, as above: the list ends without an
- * error when it has noted the action.  The blade's lines move after that.  Errors of BLADE_GET,
- * and of the first blade, whose sentence begins with "the first blade":
+ * error when it has noted the action.  The blade's lines move after that.  Errors of
+ * the first blade, with a sentence that begins with "the first blade":
  *
  *   ENXIO	the rack has no such blade
  *   EEXIST	it has one already, at another address
@@ -234,7 +221,7 @@
  *   RACK	of which rack
  *
  * The only message has ID, or 0.  Then the first blade is asked, as above.  The lines move after
- * that.  Errors of BLADE_GET, and of the first blade:
+ * that.  Errors of the first blade, with the same sentence:
  *
  *   ENOENT	there is no such region
  *   EBUSY	the region is moving just now
@@ -248,10 +235,9 @@
  *
  *   RACK	in which rack
  *
- * One message a histogram: NAME, NSEC, and its BUCKETs, the shortest times first.
- * A bucket ends BELOW a power of 2 and begins at half of it; empty buckets are left out, and the
- * last one has no BELOW.  They start, and are read, as counters; kmod/base/stats.h says what each
- * name means.
+ * One message a histogram: NAME, NSEC, and its BUCKETs, the shortest times first. A bucket ends
+ * BELOW a power of 2 and begins at half of it; empty buckets are left out, and the last one has
+ * no BELOW.  They start, and are read, as counters; kmod/base/stats.h says what each name means.
  *
  *
  * REGION_GET: regions that this node knows (dump)

@@ -2,10 +2,9 @@
 /*
  * Constants of the weft wire format.
  *
- * Nothing but #define lines: the P4 program includes this file as well as C.
- * The layout of the header, field by field, is in kmod/core/wire.h (C) and
- * p4/weft_headers.p4 (P4); what each message means, who sends it and how it is
- * answered is the message table of docs/protocol.md.
+ * Nothing but #define lines: the P4 program includes this file as well as C. The layout of the
+ * header, field by field, is in kmod/core/wire.h (C) and p4/weft_headers.p4 (P4); what each
+ * message means, who sends it and how it is answered is the message table of docs/protocol.md.
  */
 #ifndef _UAPI_WEFT_WIRE_H
 #define _UAPI_WEFT_WIRE_H
@@ -20,9 +19,8 @@
 /* UDP checksum 0: the header has its own sum, the payload its own hash. */
 #define WEFT_WIRE_UDP_PORT	4793
 /*
- * Where a switch sends what it addresses to nodes by their bit (239.87.69.70):
- * all copies of one multicast are the same bytes.  Homes use the same address
- * to talk to the switch itself.
+ * Where a switch sends what it addresses to nodes by their bit (239.87.69.70): all copies of one
+ * multicast are the same bytes.  Homes use the same address to talk to the switch itself.
  */
 #define WEFT_WIRE_GROUP		0xEF574546
 #define WEFT_WIRE_GROUP_MAC	0x01005E574546
@@ -41,10 +39,9 @@
 #define WEFT_TXN_SEQ_MASK	0x03FFFFFF
 
 /*
- * Grant number of a directory entry: raised by STEP each time that a
- * transaction takes the entry's lock, so that a late copy of a request, a COMMIT
- * or an ABORT cannot be taken for a new one.  Its lowest bit says whether the
- * status is M.
+ * Grant number of a directory entry: raised by STEP each time that a transaction takes the
+ * entry's lock, so that a late copy of a request, a COMMIT or an ABORT cannot be taken for a new
+ * one.  Its lowest bit says whether the status is M.
  */
 #define WEFT_GRANT_OWNED	1
 #define WEFT_GRANT_STEP		2
@@ -67,9 +64,8 @@
 #define WEFT_KIND_LOCK		1
 
 /*
- * Epoch of a lock line's entry (field grant): raised by STEP each time that the
- * holder of its queue changes.  Its lowest bit says that the entry is frozen
- * because its home takes it back.
+ * Epoch of a lock line's entry (field grant): raised by STEP each time that the holder of its
+ * queue changes.  Its lowest bit says that the entry is frozen because its home takes it back.
  */
 #define WEFT_EPOCH_FROZEN	1
 #define WEFT_EPOCH_STEP		2

@@ -92,21 +92,14 @@ void weft_genl_say(struct netlink_ext_ack *extack, const char *text)
 		extack->_msg = text;
 }
 
-int weft_genl_config(struct netlink_callback *cb, struct weft_config *cfg)
-{
-	if (!weft_member_config(&weft_genl_list_rack(cb)->member, cfg))
-		return 0;
-	return weft_genl_not_up(cb->extack);
-}
-
-int weft_genl_member_config(struct netlink_callback *cb, struct weft_config *cfg)
+int weft_genl_config(struct netlink_callback *cb, struct weft_config *cfg, bool joined)
 {
 	struct weft_member *m = &weft_genl_list_rack(cb)->member;
 	struct weft_member_status status;
 
 	if (weft_member_config(m, cfg) || weft_member_status(m, &status))
 		return weft_genl_not_up(cb->extack);
-	if (status.joined)
+	if (!joined || status.joined)
 		return 0;
 	NL_SET_ERR_MSG(cb->extack, "the node has not joined its rack");
 	return -ENONET;

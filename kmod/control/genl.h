@@ -69,11 +69,11 @@ bool weft_genl_item_end(struct sk_buff *skb, void *hdr, int err);
 /* Set the sentence of an error; @text must stay. */
 void weft_genl_say(struct netlink_ext_ack *extack, const char *text);
 
-/* The configuration of this node in the rack of a list.  Return: 0 or -ENOTCONN. */
-int weft_genl_config(struct netlink_callback *cb, struct weft_config *cfg);
-
-/* The same of a node that has joined.  Return: 0, -ENOTCONN, -ENONET. */
-int weft_genl_member_config(struct netlink_callback *cb, struct weft_config *cfg);
+/*
+ * The configuration of this node in the rack of a list.
+ * Return: 0; -ENOTCONN: it is not up; -ENONET: it is to have @joined, and has not.
+ */
+int weft_genl_config(struct netlink_callback *cb, struct weft_config *cfg, bool joined);
 
 /* Does this node know a blade @id in the rack of a list? */
 bool weft_genl_has_blade(struct netlink_callback *cb, const struct weft_config *cfg, u32 id);

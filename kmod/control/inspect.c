@@ -35,8 +35,7 @@ out:
 	spin_unlock(&inode->i_lock);
 }
 
-bool weft_inspect_region(struct weft_rack *rack, u32 *region,
-			 struct weft_region_info *info)
+bool weft_inspect_region(struct weft_rack *rack, u32 *region, struct weft_region_info *info)
 {
 	struct weft_inode *wi;
 	struct weft_region *r;
@@ -145,8 +144,7 @@ static void look_at_lock(struct weft_klock *kl, struct weft_lock_info *info)
 	spin_unlock_bh(&kl->lock);
 }
 
-bool weft_inspect_lock(struct weft_rack *rack, u64 *key, u64 last,
-		       struct weft_lock_info *info)
+bool weft_inspect_lock(struct weft_rack *rack, u64 *key, u64 last, struct weft_lock_info *info)
 {
 	struct weft_klock *kl = weft_klock_next(&rack->locks, key, last);
 

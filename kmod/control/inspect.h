@@ -63,14 +63,12 @@ struct weft_lock_info {
  * The first object at or after @region, @index or @key, which are set to it.
  * Return: false: there is none.
  */
-bool weft_inspect_region(struct weft_rack *rack, u32 *region,
-			 struct weft_region_info *info);
+bool weft_inspect_region(struct weft_rack *rack, u32 *region, struct weft_region_info *info);
 bool weft_inspect_line(struct weft_rack *rack, u32 region, u64 *index,
 		       struct weft_line_info *info);
 
 /* Locks by the names of their lines, up to @last, inclusive. */
-bool weft_inspect_lock(struct weft_rack *rack, u64 *key, u64 last,
-		       struct weft_lock_info *info);
+bool weft_inspect_lock(struct weft_rack *rack, u64 *key, u64 last, struct weft_lock_info *info);
 
 /**
  * weft_inspect_allowed() - may the current credentials see a region?

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Module init and exit; making and freeing a rack, for fs/racks; and the calls upwards: what a layer
- * has for one above it arrives here and is passed on.
+ * Module init and exit; making and freeing a rack, for fs/racks; and the calls upwards: what a
+ * layer has for one above it arrives here and is passed on.
  */
 #include <linux/module.h>
 #include <linux/slab.h>

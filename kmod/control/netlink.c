@@ -416,8 +416,7 @@ static struct sk_buff *weft_genl_answer(struct genl_info *info, void **hdr)
 }
 
 /* Send the message of weft_genl_answer(); with @err, of putting attributes, free it. */
-static int weft_genl_reply(struct sk_buff *skb, void *hdr, int err,
-			   struct genl_info *info)
+static int weft_genl_reply(struct sk_buff *skb, void *hdr, int err, struct genl_info *info)
 {
 	if (err) {
 		nlmsg_free(skb);

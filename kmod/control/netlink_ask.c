@@ -264,8 +264,7 @@ static const struct kind *kind_of(const struct netlink_callback *cb)
 static int take(struct question *q, struct netlink_callback *cb)
 {
 	struct weft_config cfg;
-	int err = q->kind->member ? weft_genl_member_config(cb, &cfg) :
-				    weft_genl_config(cb, &cfg);
+	int err = weft_genl_config(cb, &cfg, q->kind->member);
 
 	if (err || !q->kind->take)
 		return err;

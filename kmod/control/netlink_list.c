@@ -113,8 +113,7 @@ static int weft_genl_region_dump(struct sk_buff *skb, struct netlink_callback *c
 
 /* --- Blocks -------------------------------------------------------------- */
 
-static int weft_genl_line_start(struct netlink_callback *cb, void *state,
-				const struct weft_config *cfg)
+static int weft_genl_line_start(struct netlink_callback *cb, void *state)
 {
 	struct weft_genl_place *p = state;
 	int err = take_region(cb, WEFT_A_LINE_REGION, p);
@@ -176,8 +175,7 @@ static int weft_genl_line_dump(struct sk_buff *skb, struct netlink_callback *cb)
 
 /* --- Locks --------------------------------------------------------------- */
 
-static int weft_genl_lock_start(struct netlink_callback *cb, void *state,
-				const struct weft_config *cfg)
+static int weft_genl_lock_start(struct netlink_callback *cb, void *state)
 {
 	struct weft_genl_place *p = state;
 	int err = take_region(cb, WEFT_A_LOCK_REGION, p);
@@ -254,8 +252,7 @@ struct weft_genl_stats {
 	u64 value[WEFT_STAT_COUNT];
 };
 
-static int weft_genl_stats_start(struct netlink_callback *cb, void *state,
-				 const struct weft_config *cfg)
+static int weft_genl_stats_start(struct netlink_callback *cb, void *state)
 {
 	struct weft_genl_stats *s = state;
 
@@ -360,42 +357,18 @@ struct weft_genl_peers {
 	struct weft_peer_info peer[WEFT_PEERS_MAX];
 };
 
-/* Insert this node, by its id, which weft_member_peers() may not list. */
-static void weft_genl_add_self(struct weft_genl_peers *p, __be32 addr)
+static int weft_genl_peer_start(struct netlink_callback *cb, void *state)
 {
-	int i, at = 0;
-
-	for (i = 0; i < p->len; i++) {
-		if (p->peer[i].id == p->self)
-			return;
-		if (p->peer[i].id < p->self)
-			at = i + 1;
-	}
-	if (p->len == WEFT_PEERS_MAX)
-		return;
-	memmove(&p->peer[at + 1], &p->peer[at],
-		(size_t)(p->len - at) * sizeof(p->peer[0]));
-	p->peer[at].id = p->self;
-	p->peer[at].addr = addr;
-	p->peer[at].twin = 0;
-	p->peer[at].view = 0;
-	p->len++;
-}
-
-static int weft_genl_peer_start(struct netlink_callback *cb, void *state,
-				const struct weft_config *cfg)
-{
-	struct weft_member *m = &weft_genl_list_rack(cb)->member;
+	struct weft_rack *rack = weft_genl_list_rack(cb);
 	struct weft_member_status status;
 	struct weft_genl_peers *p = state;
 
-	p->len = weft_member_peers(m, p->peer);
-	if (p->len < 0 || weft_member_status(m, &status))
+	p->len = weft_member_peers(&rack->member, p->peer);
+	if (p->len < 0 || weft_member_status(&rack->member, &status))
 		return weft_genl_not_up(cb->extack);
-	p->self = cfg->id;
+	p->self = rack->node.id;
 	/* a node that has not joined is not told of the members */
 	p->members = status.joined ? status.members : 0;
-	weft_genl_add_self(p, cfg->addr);
 	return 0;
 }
 
@@ -447,8 +420,7 @@ struct weft_genl_hists {
 	struct weft_hist_data hist[WEFT_HIST_COUNT];
 };
 
-static int weft_genl_hist_start(struct netlink_callback *cb, void *state,
-				const struct weft_config *cfg)
+static int weft_genl_hist_start(struct netlink_callback *cb, void *state)
 {
 	struct weft_genl_hists *h = state;
 
@@ -511,8 +483,7 @@ static int weft_genl_hist_dump(struct sk_buff *skb, struct netlink_callback *cb)
  * @down: can be read while the node is not set up
  * @rack: attribute that names the rack
  * @size: bytes of its state
- * @start: fills the state, which is zeroed; @cfg: of the node, if it is set up.  NULL: nothing to
- *	do
+ * @start: fills the state, which is zeroed.  NULL: nothing to fill
  * @dump: puts as many messages as there is room for, and goes on from there the next time
  */
 struct weft_genl_node_list {
@@ -520,7 +491,7 @@ struct weft_genl_node_list {
 	bool down;
 	int rack;
 	size_t size;
-	int (*start)(struct netlink_callback *cb, void *state, const struct weft_config *cfg);
+	int (*start)(struct netlink_callback *cb, void *state);
 	int (*dump)(struct sk_buff *skb, struct netlink_callback *cb);
 };
 
@@ -555,14 +526,14 @@ int weft_genl_node_start(struct netlink_callback *cb)
 {
 	const struct weft_genl_node_list *l = list_of(cb);
 	void *state = weft_genl_list_new(cb, l->size, l->rack);
-	struct weft_config cfg = {};
+	struct weft_config cfg;
 	int err;
 
 	if (IS_ERR(state))
 		return PTR_ERR(state);
-	err = l->down ? 0 : weft_genl_config(cb, &cfg);
+	err = l->down ? 0 : weft_genl_config(cb, &cfg, false);
 	if (!err && l->start)
-		err = l->start(cb, state, &cfg);
+		err = l->start(cb, state);
 	/* generic netlink calls .done only for lists that have started */
 	if (err)
 		weft_genl_list_done(cb);

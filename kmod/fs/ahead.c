@@ -59,8 +59,7 @@ static struct weft_stream *find_stream(struct weft_inode *wi, u64 index)
 	for (i = 0; i < WEFT_STREAMS; i++) {
 		struct weft_stream *s = &wi->stream[i];
 
-		if (s->age && index > s->at && index <= s->end &&
-		    index - s->at <= skip)
+		if (s->age && index > s->at && index <= s->end && index - s->at <= skip)
 			return s;
 		if (s->age < oldest->age)
 			oldest = s;

@@ -163,8 +163,7 @@ static bool is_inside_block(const struct weft_inode *wi, u64 size)
 	return size & (weft_region_block(&wi->region) - 1);
 }
 
-static int weft_setattr(weft_idmap *idmap, struct dentry *dentry,
-			struct iattr *attr)
+static int weft_setattr(weft_idmap *idmap, struct dentry *dentry, struct iattr *attr)
 {
 	struct inode *inode = d_inode(dentry);
 	struct weft_inode *wi = weft_inode_of(inode);

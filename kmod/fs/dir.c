@@ -57,8 +57,7 @@ static struct inode *ask_inode(struct inode *dir, struct weft_call *call, bool *
 	return inode;
 }
 
-static struct dentry *weft_lookup(struct inode *dir, struct dentry *dentry,
-				  unsigned int flags)
+static struct dentry *weft_lookup(struct inode *dir, struct dentry *dentry, unsigned int flags)
 {
 	struct inode *inode;
 	bool created;
@@ -76,8 +75,7 @@ static void tell_removed(const struct weft_inode *wi, const struct qstr *name, b
 }
 
 /* Does the name still mean this region?  1, 0 or an error. */
-static int same_region(struct weft_inode *wi, const struct qstr *name,
-		       u32 timeout_ms)
+static int same_region(struct weft_inode *wi, const struct qstr *name, u32 timeout_ms)
 {
 	struct weft_call *call = new_call(WEFT_CALL_LOOKUP, name);
 	int err;

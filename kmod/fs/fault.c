@@ -59,8 +59,7 @@ static bool lock_page_of(struct weft_inode *wi, struct weft_block *blk, pgoff_t 
 	return false;
 }
 
-struct weft_block *weft_lock_cached(struct weft_inode *wi, pgoff_t page,
-				    u8 perm)
+struct weft_block *weft_lock_cached(struct weft_inode *wi, pgoff_t page, u8 perm)
 {
 	u64 block = weft_region_block_of(&wi->region, page);
 	struct weft_block *blk;
@@ -210,8 +209,7 @@ static u32 offset_in_block(const struct vm_fault *vmf, const struct weft_inode *
 	return (u32)(fault_offset(vmf) & (weft_region_block(&wi->region) - 1));
 }
 
-static vm_fault_t fault_code(const struct vm_fault *vmf, const struct weft_inode *wi,
-			     int err)
+static vm_fault_t fault_code(const struct vm_fault *vmf, const struct weft_inode *wi, int err)
 {
 	weft_stat_inc(&wi->rack->node.counters, WEFT_STAT_FAULT_FAILED);
 	/* -EINTR: the program is being killed, which is no failure */
@@ -281,8 +279,7 @@ static bool must_not_wait(const struct vm_fault *vmf, struct weft_inode *wi)
 }
 
 /* Return: 0: the page is locked, @clp has a reference to its block; or a fault code. */
-static vm_fault_t get_for_fault(struct vm_fault *vmf, u8 perm,
-				struct weft_block **clp)
+static vm_fault_t get_for_fault(struct vm_fault *vmf, u8 perm, struct weft_block **clp)
 {
 	struct weft_inode *wi = weft_inode_of(file_inode(vmf->vma->vm_file));
 	pgoff_t page = vmf->pgoff;

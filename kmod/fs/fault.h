@@ -17,8 +17,7 @@
  *
  * Return: the block, with a reference and with the page locked; NULL: it misses.
  */
-struct weft_block *weft_lock_cached(struct weft_inode *wi, pgoff_t page,
-				    u8 perm);
+struct weft_block *weft_lock_cached(struct weft_inode *wi, pgoff_t page, u8 perm);
 
 /**
  * weft_get_page() - fetch the block of a page, with permission @perm

@@ -127,7 +127,7 @@ static int grow(struct weft_inode *wi, u64 size)
 {
 	int err = weft_tail_clear(wi);
 
-	return err ? err : weft_inode_resize(wi, size, true);
+	return err ? err : weft_inode_grow(wi, size);
 }
 
 /*
@@ -143,8 +143,7 @@ static ssize_t copy_range(struct weft_inode *wi, loff_t *pos, size_t count,
 
 	while (count) {
 		n = copy_page_part(wi, *pos,
-				   min_t(size_t, count,
-					 PAGE_SIZE - offset_in_page(*pos)),
+				   min_t(size_t, count, PAGE_SIZE - offset_in_page(*pos)),
 				   iter, write);
 		if (n == -ENXIO && !write && *pos >= i_size_read(&wi->vfs)) {
 			n = 0;

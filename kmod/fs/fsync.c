@@ -116,8 +116,7 @@ static bool give_all_back(struct weft_inode *wi)
 		if (!left || atomic_read(&wi->files))
 			return true;
 		over = silent_of(wi->rack, way, left) == left;
-		wait_event_timeout(wi->rack->cache.room, xa_empty(&wi->region.blocks),
-				   HZ / 50);
+		wait_event_timeout(wi->rack->cache.room, xa_empty(&wi->region.blocks), HZ / 50);
 		if (over && silent_of(wi->rack, way, left) == left)
 			return xa_empty(&wi->region.blocks);
 	}

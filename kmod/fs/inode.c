@@ -124,18 +124,33 @@ u32 weft_inode_size_flags(void)
 	return WEFT_SET_SIZE | (weft_inode_unlimited() ? WEFT_SET_UNLIMITED : 0);
 }
 
-int weft_inode_resize(struct weft_inode *wi, u64 size, bool grow)
+/* SETATTR of the attributes that @valid names. */
+static int set_attr(struct weft_inode *wi, u32 valid, u64 size, u64 mtime)
 {
 	struct weft_call *call = weft_inode_new_call(WEFT_CALL_SETATTR);
 	int err;
 
 	if (!call)
 		return -ENOMEM;
-	call->valid = weft_inode_size_flags() | (grow ? WEFT_SET_GROW : 0);
+	call->valid = valid;
 	call->size = size;
+	call->mtime = mtime;
 	err = weft_inode_call(wi, call);
 	kfree(call);
 	return err;
+}
+
+int weft_inode_grow(struct weft_inode *wi, u64 size)
+{
+	return set_attr(wi, weft_inode_size_flags() | WEFT_SET_GROW, size, 0);
+}
+
+static void set_mtime(struct weft_inode *wi, struct timespec64 t, bool dirty)
+{
+	spin_lock(&wi->lock);
+	weft_set_times(&wi->vfs, t);
+	wi->mtime_dirty = dirty;
+	spin_unlock(&wi->lock);
 }
 
 void weft_inode_written(struct weft_inode *wi)
@@ -143,10 +158,7 @@ void weft_inode_written(struct weft_inode *wi)
 	struct timespec64 now;
 
 	ktime_get_coarse_real_ts64(&now);
-	spin_lock(&wi->lock);
-	weft_set_times(&wi->vfs, now);
-	wi->mtime_dirty = true;
-	spin_unlock(&wi->lock);
+	set_mtime(wi, now, true);
 }
 
 static u64 mtime_ns(const struct weft_inode *wi)
@@ -158,10 +170,7 @@ static u64 mtime_ns(const struct weft_inode *wi)
 
 void weft_inode_set_mtime(struct weft_inode *wi, u64 ns)
 {
-	spin_lock(&wi->lock);
-	weft_set_times(&wi->vfs, ns_to_timespec64((s64)ns));
-	wi->mtime_dirty = false;
-	spin_unlock(&wi->lock);
+	set_mtime(wi, ns_to_timespec64((s64)ns), false);
 }
 
 /*
@@ -170,7 +179,6 @@ void weft_inode_set_mtime(struct weft_inode *wi, u64 ns)
  */
 int weft_inode_flush_mtime(struct weft_inode *wi)
 {
-	struct weft_call *call;
 	bool dirty;
 	u64 mtime;
 	int err;
@@ -181,13 +189,7 @@ int weft_inode_flush_mtime(struct weft_inode *wi)
 	spin_unlock(&wi->lock);
 	if (!dirty)
 		return 0;
-	call = weft_inode_new_call(WEFT_CALL_SETATTR);
-	if (!call)
-		return -ENOMEM;
-	call->valid = WEFT_SET_MTIME;
-	call->mtime = mtime;
-	err = weft_inode_call(wi, call);
-	kfree(call);
+	err = set_attr(wi, WEFT_SET_MTIME, 0, mtime);
 	if (err)
 		return err;
 	/* a write since then has set another time, which stays dirty */

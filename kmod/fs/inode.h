@@ -167,11 +167,8 @@ int weft_inode_ask_size(struct weft_inode *wi, u64 *size);
 /* Return: whether the thread has CAP_SYS_RESOURCE, so that no quota holds for its regions. */
 bool weft_inode_unlimited(void);
 
-/**
- * weft_inode_resize() - set the size
- * @grow: only if the region is smaller; another node may have made it larger meanwhile
- */
-int weft_inode_resize(struct weft_inode *wi, u64 size, bool grow);
+/* Make the region @size bytes, if no other node has made it larger.  Sleeps, killable. */
+int weft_inode_grow(struct weft_inode *wi, u64 size);
 
 /* Tell the catalog the time of the last write, unless it has that.  Sleeps, killable. */
 int weft_inode_flush_mtime(struct weft_inode *wi);

@@ -47,8 +47,7 @@ static int init_region(struct inode *inode, const struct weft_call *attr)
 			       (u8)ilog2(attr->block));
 }
 
-struct inode *weft_inode_get(struct super_block *sb,
-			     const struct weft_call *attr)
+struct inode *weft_inode_get(struct super_block *sb, const struct weft_call *attr)
 {
 	struct inode *inode;
 	int err;

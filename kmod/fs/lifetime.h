@@ -18,8 +18,7 @@ struct weft_call;
  * Return: the inode, with a reference; -ENOMEM; -EFBIG: a block has more fragments than a message
  * can number at this MTU.
  */
-struct inode *weft_inode_get(struct super_block *sb,
-			     const struct weft_call *attr);
+struct inode *weft_inode_get(struct super_block *sb, const struct weft_call *attr);
 
 struct inode *weft_inode_alloc(struct super_block *sb);
 void weft_inode_free(struct inode *inode);

@@ -41,8 +41,7 @@ static int take_place(struct weft_node *node, struct weft_region *r, const struc
 	return 0;
 }
 
-int weft_homes_first(struct weft_node *node, struct weft_region *r,
-		     const struct weft_call *attr)
+int weft_homes_first(struct weft_node *node, struct weft_region *r, const struct weft_call *attr)
 {
 	int err;
 

@@ -248,8 +248,7 @@ static bool mark_inodes(const struct scope *s, enum mark mark)
 
 static void wait_a_little(struct weft_rack *rack)
 {
-	wait_event_timeout(rack->cache.room,
-			   !atomic_read(&rack->cache.putting), HZ / 50);
+	wait_event_timeout(rack->cache.room, !atomic_read(&rack->cache.putting), HZ / 50);
 }
 
 /*

@@ -44,8 +44,7 @@ static const struct fs_parameter_spec weft_options[] = {
 
 /* --- options --------------------------------------------------------------------- */
 
-static int parse_bytes(struct fs_context *fc, const struct fs_parameter *param,
-		       u64 *bytes)
+static int parse_bytes(struct fs_context *fc, const struct fs_parameter *param, u64 *bytes)
 {
 	char *rest;
 
@@ -125,8 +124,7 @@ static int weft_parse_param(struct fs_context *fc, struct fs_parameter *param)
 		return parse_block(fc, param);
 	case OPT_MODE:
 		if (result.uint_32 & ~07777)
-			return invalf(fc, "weft: mode=%o: at most 7777",
-				      result.uint_32);
+			return invalf(fc, "weft: mode=%o: at most 7777", result.uint_32);
 		m->mode = (umode_t)result.uint_32;
 		return 0;
 	case OPT_UID:
@@ -433,8 +431,7 @@ static int weft_init_fs_context(struct fs_context *fc)
 		*m = *weft_mount_of(fc->root->d_sb);
 		weft_racks_get(m->rack);
 	} else {
-		m->cache = round_down(((u64)totalram_pages() << PAGE_SHIFT) / 4,
-				      PAGE_SIZE);
+		m->cache = round_down(((u64)totalram_pages() << PAGE_SHIFT) / 4, PAGE_SIZE);
 		m->block = BLOCK_DEFAULT;
 		m->mode = ROOT_MODE_DEFAULT;
 		m->uid = GLOBAL_ROOT_UID;

@@ -97,8 +97,7 @@ static void publish(struct weft_member *m, struct weft_config *cfg)
 	m->node->ifindex = cfg->ifindex;
 	m->node->rack = cfg->rack;
 	m->node->gathers = cfg->gathers;
-	m->node->fragment = weft_wire_fragment(cfg->mtu - UDP_OVERHEAD,
-						  &m->node->key);
+	m->node->fragment = weft_wire_fragment(cfg->mtu - UDP_OVERHEAD, &m->node->key);
 	m->node->timeout_ms = cfg->timeout_ms;
 	m->node->hold_us = cfg->hold_us;
 	weft_peer_configure(&m->node->peers, cfg);
@@ -468,8 +467,7 @@ int weft_member_join(struct weft_member *m, __be32 *other)
 	WRITE_ONCE(m->node->answered, jiffies);
 	m->returning = false;
 	WRITE_ONCE(m->joined, true);
-	queue_delayed_work(system_long_wq, &m->heartbeat,
-			   msecs_to_jiffies(heartbeat_ms(m)));
+	queue_delayed_work(system_long_wq, &m->heartbeat, msecs_to_jiffies(heartbeat_ms(m)));
 out:
 	mutex_unlock(&m->join_lock);
 	kfree(call);
@@ -534,6 +532,8 @@ int weft_member_peers(struct weft_member *m, struct weft_peer_info *peer)
 		for (id = WEFT_NODE_MIN; id < WEFT_PEERS_MAX; id++) {
 			__be32 addr = weft_peer_addr(&m->node->peers, id);
 
+			if (!addr && id == m->node->id)
+				addr = m->config.addr;
 			if (!addr)
 				continue;
 			peer[n].id = id;

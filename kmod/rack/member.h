@@ -126,7 +126,7 @@ int weft_member_tune(struct weft_member *m, u32 timeout_ms, int hold_us,
 int weft_member_status(struct weft_member *m, struct weft_member_status *status);
 
 /**
- * weft_member_peers() - members whose addresses this node knows
+ * weft_member_peers() - members whose addresses this node knows, this node among them
  * @peer: room for WEFT_PEERS_MAX
  *
  * Return: how many, or -ENOTCONN.
