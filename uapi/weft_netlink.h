@@ -235,7 +235,7 @@
  *
  *   RACK	in which rack
  *
- * One message a histogram: NAME, NSEC, and its BUCKETs, the shortest times first. A bucket ends
+ * One message a histogram: NAME, NSEC, and its BUCKETs, the shortest times first.  A bucket ends
  * BELOW a power of 2 and begins at half of it; empty buckets are left out, and the last one has
  * no BELOW.  They start, and are read, as counters; kmod/base/stats.h says what each name means.
  *

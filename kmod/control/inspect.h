@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Snapshots of regions, blocks and locks of this node, one by one, for control/netlink_list. May
+ * Snapshots of regions, blocks and locks of this node, one by one, for control/netlink_list.  May
  * take no reference to an inode and keep nothing between two calls: a slow reader of a list must
  * not hold up an unmount.  Process context.
  */

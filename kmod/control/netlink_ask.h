@@ -2,7 +2,7 @@
 /*
  * Netlink commands that a blade answers: counters of a blade, fencing of a node, lost blocks,
  * blades of the rack, homes of regions.  Called by generic netlink through the table of
- * control/netlink. The first call of a list must not wait for the network.
+ * control/netlink.  The first call of a list must not wait for the network.
  */
 #ifndef WEFT_KMOD_NETLINK_ASK_H
 #define WEFT_KMOD_NETLINK_ASK_H

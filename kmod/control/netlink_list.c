@@ -23,7 +23,7 @@
 /*
  * These lists may be long, and their readers slow: only the place is kept between two calls, and
  * each object is inspected when its message is made; one that does not fit, again for the next
- * buffer. Regions with a name are shown to users who may list the directory; others, and blocks
+ * buffer.  Regions with a name are shown to users who may list the directory; others, and blocks
  * and locks, to users who may read the file.
  */
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Life of inodes: made of the catalog's answer, kept after the last use until their blocks are
- * home. fs/dir gets inodes here, the VFS calls the rest through fs/super's operations. An inode
+ * home. fs/dir gets inodes here, the VFS calls the rest through fs/super's operations.  An inode
  * must not be freed while it has blocks: messages find them by its region.
  */
 #ifndef WEFT_LIFETIME_H

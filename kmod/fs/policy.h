@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Policies (WEFT_POLICY_* of uapi/weft.h), access list and homes of a region.  fs/file passes
- * ioctls here; fs/inode and fs/callback pass on what the catalog says. An older answer must not
+ * ioctls here; fs/inode and fs/callback pass on what the catalog says.  An older answer must not
  * replace a newer one.
  */
 #ifndef WEFT_FS_POLICY_H

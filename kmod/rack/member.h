@@ -97,7 +97,8 @@ struct weft_member {
  * @cfg: see net/config.h
  * @extack: receives a sentence for an error; may be NULL
  *
- * Return: 0; -EBUSY if it is up already; as weft_setup_complete() and weft_transport_open().
+ * Return: 0; -EBUSY: it is up already; -EINVAL, -ENODEV, -EADDRNOTAVAIL: of the interface;
+ * as weft_transport_open().
  */
 int weft_member_up(struct weft_member *m, const struct weft_config *cfg,
 		   struct netlink_ext_ack *extack);
