@@ -507,49 +507,34 @@ static int weft_genl_racks_dump(struct sk_buff *skb, struct netlink_callback *cb
 
 /* --- The family ---------------------------------------------------------- */
 
-#define WEFT_GENL_DO(number, function)	.cmd = number, .doit = function
-#define WEFT_GENL_LIST(number, name) \
-	.cmd = number, .start = name##_start, .dumpit = name##_dump, .done = weft_genl_list_done
-#define WEFT_GENL_TAKES(what)		.policy = what, .maxattr = ARRAY_SIZE(what) - 1
+#define TAKES(what, who)	.policy = what, .maxattr = ARRAY_SIZE(what) - 1, .flags = who
+#define LISTS(number, name)	.cmd = number, .start = name##_start, .dumpit = name##_dump, \
+				.done = weft_genl_list_done
+#define DO(number, name, what, who)	{ .cmd = number, .doit = name, TAKES(what, who) }
+#define LIST(number, name, what, who)	{ LISTS(number, name), TAKES(what, who) }
+#define ANYONE			0
+#define ADMIN			GENL_ADMIN_PERM
 
 static const struct genl_ops weft_genl_ops[] = {
-	{ WEFT_GENL_DO(WEFT_CMD_CONFIG_SET, weft_genl_config_set),
-	  WEFT_GENL_TAKES(weft_genl_config_policy), .flags = GENL_ADMIN_PERM },
-	{ WEFT_GENL_DO(WEFT_CMD_CONFIG_CLEAR, weft_genl_config_clear),
-	  WEFT_GENL_TAKES(weft_genl_config_rack_policy), .flags = GENL_ADMIN_PERM },
-	{ WEFT_GENL_DO(WEFT_CMD_CONFIG_GET, weft_genl_config_get),
-	  WEFT_GENL_TAKES(weft_genl_config_rack_policy) },
-	{ WEFT_GENL_DO(WEFT_CMD_TUNE, weft_genl_tune),
-	  WEFT_GENL_TAKES(weft_genl_tune_policy), .flags = GENL_ADMIN_PERM },
-	{ WEFT_GENL_DO(WEFT_CMD_STATUS_GET, weft_genl_status_get),
-	  WEFT_GENL_TAKES(weft_genl_status_policy) },
-	{ WEFT_GENL_LIST(WEFT_CMD_STATS_GET, weft_genl_node),
-	  WEFT_GENL_TAKES(weft_genl_counter_policy) },
-	{ WEFT_GENL_LIST(WEFT_CMD_BLADE_STATS_GET, weft_genl_ask),
-	  WEFT_GENL_TAKES(weft_genl_blade_policy) },
-	{ WEFT_GENL_LIST(WEFT_CMD_SWITCH_STATS_GET, weft_genl_node),
-	  WEFT_GENL_TAKES(weft_genl_counter_policy) },
-	{ WEFT_GENL_LIST(WEFT_CMD_PEER_GET, weft_genl_node),
-	  WEFT_GENL_TAKES(weft_genl_peer_policy) },
-	{ WEFT_GENL_LIST(WEFT_CMD_HIST_GET, weft_genl_node),
-	  WEFT_GENL_TAKES(weft_genl_hist_policy) },
-	{ WEFT_GENL_LIST(WEFT_CMD_REGION_GET, weft_genl_node),
-	  WEFT_GENL_TAKES(weft_genl_region_policy) },
-	{ WEFT_GENL_LIST(WEFT_CMD_LINE_GET, weft_genl_node),
-	  WEFT_GENL_TAKES(weft_genl_line_policy) },
-	{ WEFT_GENL_LIST(WEFT_CMD_LOCK_GET, weft_genl_node),
-	  WEFT_GENL_TAKES(weft_genl_lock_policy) },
-	{ WEFT_GENL_LIST(WEFT_CMD_RACK_GET, weft_genl_racks) },
-	{ WEFT_GENL_LIST(WEFT_CMD_NODE_FENCE, weft_genl_ask),
-	  WEFT_GENL_TAKES(weft_genl_fence_policy), .flags = GENL_ADMIN_PERM },
-	{ WEFT_GENL_LIST(WEFT_CMD_LOST_GET, weft_genl_ask),
-	  WEFT_GENL_TAKES(weft_genl_lost_policy) },
-	{ WEFT_GENL_LIST(WEFT_CMD_BLADE_GET, weft_genl_ask),
-	  WEFT_GENL_TAKES(weft_genl_blades_policy) },
-	{ WEFT_GENL_LIST(WEFT_CMD_BLADE_SET, weft_genl_ask),
-	  WEFT_GENL_TAKES(weft_genl_blade_set_policy), .flags = GENL_ADMIN_PERM },
-	{ WEFT_GENL_LIST(WEFT_CMD_REGION_SPREAD, weft_genl_ask),
-	  WEFT_GENL_TAKES(weft_genl_spread_policy), .flags = GENL_ADMIN_PERM },
+	DO(WEFT_CMD_CONFIG_SET, weft_genl_config_set, weft_genl_config_policy, ADMIN),
+	DO(WEFT_CMD_CONFIG_CLEAR, weft_genl_config_clear, weft_genl_config_rack_policy, ADMIN),
+	DO(WEFT_CMD_CONFIG_GET, weft_genl_config_get, weft_genl_config_rack_policy, ANYONE),
+	DO(WEFT_CMD_TUNE, weft_genl_tune, weft_genl_tune_policy, ADMIN),
+	DO(WEFT_CMD_STATUS_GET, weft_genl_status_get, weft_genl_status_policy, ANYONE),
+	LIST(WEFT_CMD_STATS_GET, weft_genl_node, weft_genl_counter_policy, ANYONE),
+	LIST(WEFT_CMD_BLADE_STATS_GET, weft_genl_ask, weft_genl_blade_policy, ANYONE),
+	LIST(WEFT_CMD_SWITCH_STATS_GET, weft_genl_node, weft_genl_counter_policy, ANYONE),
+	LIST(WEFT_CMD_PEER_GET, weft_genl_node, weft_genl_peer_policy, ANYONE),
+	LIST(WEFT_CMD_HIST_GET, weft_genl_node, weft_genl_hist_policy, ANYONE),
+	LIST(WEFT_CMD_REGION_GET, weft_genl_node, weft_genl_region_policy, ANYONE),
+	LIST(WEFT_CMD_LINE_GET, weft_genl_node, weft_genl_line_policy, ANYONE),
+	LIST(WEFT_CMD_LOCK_GET, weft_genl_node, weft_genl_lock_policy, ANYONE),
+	{ LISTS(WEFT_CMD_RACK_GET, weft_genl_racks) },
+	LIST(WEFT_CMD_NODE_FENCE, weft_genl_ask, weft_genl_fence_policy, ADMIN),
+	LIST(WEFT_CMD_LOST_GET, weft_genl_ask, weft_genl_lost_policy, ANYONE),
+	LIST(WEFT_CMD_BLADE_GET, weft_genl_ask, weft_genl_blades_policy, ANYONE),
+	LIST(WEFT_CMD_BLADE_SET, weft_genl_ask, weft_genl_blade_set_policy, ADMIN),
+	LIST(WEFT_CMD_REGION_SPREAD, weft_genl_ask, weft_genl_spread_policy, ADMIN),
 };
 
 static const struct genl_multicast_group weft_genl_groups[] = {

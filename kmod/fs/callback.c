@@ -82,23 +82,6 @@ static void again_work(struct work_struct *work)
 }
 
 /*
- * Repeat requests for lines of @region (0: all) that have no answer, a few times from now on.  Any
- * context, until weft_callback_stop() cancels it.
- */
-static void fence_again(struct weft_rack *rack, u32 region)
-{
-	/*
-	 * for two regions, repeat all; what a race of two callers misses, the requests' timers
-	 * repeat
-	 */
-	if (delayed_work_pending(&rack->again) && READ_ONCE(rack->again_region) != region)
-		region = 0;
-	WRITE_ONCE(rack->again_region, region);
-	WRITE_ONCE(rack->again_ms, AGAIN_FIRST_MS);
-	mod_delayed_work(rack->home_wq, &rack->again, msecs_to_jiffies(AGAIN_FIRST_MS));
-}
-
-/*
  * FENCE: the first blade has declared nodes dead, bits @dead.  Drop their messages from now on,
  * and give up everything that they have lent.  Process context.
  *
@@ -118,7 +101,7 @@ static int fence(struct weft_rack *rack, u32 dead)
 			return -EAGAIN;
 		usleep_range(500, 1000);
 	}
-	fence_again(rack, 0);
+	weft_callback_again(rack, 0);
 	return 0;
 }
 
@@ -290,10 +273,16 @@ void weft_callback_again(struct weft_rack *rack, u32 region)
 {
 	struct weft_callback *callback = rack->callback;
 
-	/* pairs with weft_callback_stop() */
+	/* under the lock: weft_callback_stop() clears @mounted before it cancels the work */
 	spin_lock_bh(&callback->lock);
-	if (callback->mounted)
-		fence_again(rack, region);
+	/* if another region waits, repeat all */
+	if (delayed_work_pending(&rack->again) && READ_ONCE(rack->again_region) != region)
+		region = 0;
+	if (callback->mounted) {
+		WRITE_ONCE(rack->again_region, region);
+		WRITE_ONCE(rack->again_ms, AGAIN_FIRST_MS);
+		mod_delayed_work(rack->home_wq, &rack->again, msecs_to_jiffies(AGAIN_FIRST_MS));
+	}
 	spin_unlock_bh(&callback->lock);
 }
 
