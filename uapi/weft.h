@@ -49,10 +49,10 @@
  *		write-locked.  Written by the kernel
  *	2	SLOW: ask the kernel to take it; tell the kernel when it was left.
  *		Written by the kernel
- *	3	LISTED: some who read-lock it may be in no count, but in lists only.
+ *	3	LISTED: some readers may be in lists only, and in no count.
  *		Set by programs and the kernel, cleared by the kernel
  *	4	TELL: tell the kernel when it was left.  Written by the kernel
- *	5	DIED: who had it to write died with it, see below.  Written by the kernel
+ *	5	DIED: its last writer died while it held it, see below.  Written by the kernel
  *	8-31	how many read-lock it, and are in no list
  *	32-47	owner number of the file through which it is write-locked, 0: nobody
  *	48-59	READS: how often it was read-locked lately without being write-locked.

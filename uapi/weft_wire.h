@@ -49,7 +49,7 @@
 /* Status of a line at its directory, permission of a copy at a node. */
 #define WEFT_I			0	/* no copy; the home has the data */
 #define WEFT_S			1	/* read-only copies; the home has the data */
-#define WEFT_M			2	/* one owner, who has the data */
+#define WEFT_M			2	/* one owner, which has the data */
 
 /*
  * A line: hi = region (24 bits), kind (4), index bits 35..32 (4); lo = the
@@ -82,7 +82,7 @@
 #define WEFT_MSG_GETM		2	/* node->dir: write permission */
 #define WEFT_MSG_PUT		3	/* node->dir: wants to leave the copyset */
 #define WEFT_MSG_COMMIT		4	/* node->dir: end of a busy transaction, and whose retained data it had */
-#define WEFT_MSG_ABORT		5	/* node->dir: this transaction is not mine any more */
+#define WEFT_MSG_ABORT		5	/* node->dir: this node has no such transaction any more */
 #define WEFT_MSG_QUERY		6	/* node->dir: what does the entry say? */
 #define WEFT_MSG_ADD		7	/* home->switch: install the line */
 #define WEFT_MSG_REMOVE		8	/* home->switch: lock the line to take it back */
@@ -91,7 +91,7 @@
 #define WEFT_MSG_COUNT		11	/* member->switch: read counter number nonce */
 #define WEFT_MSG_ACQUIRE	12	/* node->dir: wants a lock; EXCL: to write */
 #define WEFT_MSG_HAND		13	/* holder->dir: the lock goes to holder, or to nobody */
-#define WEFT_MSG_PASS		14	/* owner->dir: (part of) the block, for who has not asked yet */
+#define WEFT_MSG_PASS		14	/* owner->dir: (part of) the block, for a node that has not asked yet */
 #define WEFT_MSG_SWITCH_MAX	31	/* the switch looks at types up to this one */
 
 #define WEFT_MSG_INV		32	/* dir->sharers: give up the copy, answer the requester */
@@ -113,7 +113,7 @@
 #define WEFT_MSG_DATA		48	/* provider->requester: (part of) the block */
 #define WEFT_MSG_INV_ACK	49	/* sharer->requester: copy given up, no data here */
 #define WEFT_MSG_WB		50	/* owner->home: (part of) the modified block */
-#define WEFT_MSG_WB_ACK		51	/* home->whoever waits for the write-back */
+#define WEFT_MSG_WB_ACK		51	/* home->node that waits for the write-back */
 /* 52 had another meaning once */
 #define WEFT_MSG_CHASE		53	/* node->node: your transaction blocks me, is it alive? */
 #define WEFT_MSG_HAND_ACK	54	/* new holder or dir->old holder: it has arrived */
@@ -127,7 +127,7 @@
 #define WEFT_F_HAVE		0x02	/* GETM: the requester has a read-only copy (upgrade) */
 #define WEFT_F_SWITCH		0x04	/* this answer comes from the directory in the switch */
 #define WEFT_F_EXCL		0x08	/* READ, DATA: for a GETM; ACQUIRE, ENQUEUE: to write */
-#define WEFT_F_RELAY		0x10	/* READ, ACQUIRE, ENQUEUE: passed on by a node that does not have it any more */
+#define WEFT_F_RELAY		0x10	/* READ, ACQUIRE, ENQUEUE: passed on by a node that no longer has it */
 #define WEFT_F_INSTALLED	0x20	/* ADD_ACK, DROP_ACK, REMOVE_ACK: the line is in the switch */
 #define WEFT_F_DIRECT		0x20	/* GETS, GETM: the requester can read the home copy itself */
 #define WEFT_F_MORE		0x40	/* REPLY: the list goes on */

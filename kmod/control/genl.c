@@ -122,7 +122,7 @@ int weft_genl_answered(int err, struct netlink_ext_ack *extack)
 	return -ENONET;
 }
 
-/* --- who may what -------------------------------------------------------------------- */
+/* --- permissions --------------------------------------------------------------------------- */
 
 bool weft_genl_privileged(const struct netlink_callback *cb)
 {

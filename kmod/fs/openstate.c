@@ -111,7 +111,7 @@ void weft_openstate_flush(struct weft_openstate *opened)
 	WRITE_ONCE(opened->leaving, false);
 }
 
-/* --- who is let in ------------------------------------------------------------- */
+/* --- OPEN ---------------------------------------------------------------------------------- */
 
 /*
  * The right by which the VFS grants, or would grant, this open().  The node has to say it: the
@@ -239,7 +239,7 @@ int weft_openstate_open(struct weft_inode *wi, struct file *file, bool checked, 
 	return err;
 }
 
-/* --- a region that is not for this node any more ---------------------------------- */
+/* --- a region that this node may not use any more ------------------------------------------ */
 
 static int close_now(struct weft_rack *rack, u32 region)
 {
@@ -346,7 +346,7 @@ void weft_openstate_free(struct weft_openstate *opened)
 /*
  * CLOSE the region if no program has it open and all its blocks and locks are home.  Sleeps, for
  * seconds at most.  Return: 0; -EBUSY: a program has it open; -EAGAIN: blocks, locks or an OPEN
- * are still on their way.
+ * are still in flight.
  */
 static int give_up(struct weft_inode *wi)
 {
