@@ -4,8 +4,8 @@
  * one outstanding transaction, collecting of answers, retention of data that
  * was given away until its receiver has it, retransmission.
  *
- *	line.h		what is known of a line; what follows from an event
- *	transaction.h	the outstanding transaction: how it begins and ends
+ *	line.h		what is known of a line; what follows from an event; the outstanding
+ *			transaction: how it begins and ends
  *	gather.h	a miss: what it waits for until it may commit
  *	landing.h	where the data of a miss may land
  *	provider.h	what other nodes want from our copy
@@ -25,7 +25,6 @@
 #include "line.h"
 #include "provider.h"
 #include "requester.h"
-#include "transaction.h"
 
 /**
  * weft_line_members() - who has left the rack has nothing any more

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* What a miss waits for until it may commit, see gather.h. */
 #include "gather.h"
-#include "transaction.h"
 
 /* --- the block ------------------------------------------------------------ */
 

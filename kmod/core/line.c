@@ -76,3 +76,131 @@ bool weft_line_returning(const struct weft_line *l)
 {
 	return l->state == WEFT_I && l->op == WEFT_OP_CLEAN;
 }
+
+/* --- the outstanding transaction ------------------------------------------------------- */
+
+void weft_transaction_finish(struct weft_line *l, struct weft_out *out)
+{
+	l->op = WEFT_OP_NONE;
+	l->expecting = false;
+	if (l->landing)
+		out->effects |= WEFT_DO_CLOSE;
+	l->nacks = 0;
+	l->tries = 0;
+	out->effects |= WEFT_DO_WAKE;
+	weft_line_settle(l, out);
+}
+
+void weft_transaction_request(struct weft_line *l, struct weft_out *out)
+{
+	struct weft_msg *m;
+
+	if (l->op == WEFT_OP_GETM) {
+		m = weft_line_send(l, out, 0, WEFT_MSG_GETM, l->txn);
+		if (l->state == WEFT_S && !l->revoking)
+			m->flags = WEFT_F_HAVE;
+	} else {
+		weft_line_send(l, out, 0, WEFT_MSG_GETS, l->txn);
+	}
+	out->effects |= WEFT_DO_TIMER;
+}
+
+void weft_transaction_begin(struct weft_line *l, u8 op, u32 fresh)
+{
+	l->op = op;
+	l->txn = weft_txn(l->self, fresh);
+	l->granted = false;
+	l->quiesced = false;
+	l->busy = false;
+	l->no_data = false;
+	l->refused = false;
+	l->poisoned = false;
+	l->expecting = false;
+	l->overdue = false;
+	l->written = false;
+	l->wb_wanted = false;
+	l->downgraded = false;
+	l->need_known = false;
+	l->fetching = false;
+	l->dunned = false;
+	l->adopted = false;
+	l->lost = false;
+	l->chase_home = false;
+	l->acked = 0;
+	l->loans = 0;
+	l->returned = 0;
+	l->provider_nonce = 0;
+	l->provider_id = 0;
+	l->in_frags = 0;
+	l->in_whole = false;
+	l->landed = l->landing; /* it may still be closing: there is no other one yet */
+	l->in_version = 0;
+	l->wb_version = 0;
+	l->tries = 0;
+}
+
+bool weft_line_unexpect(struct weft_line *l, struct weft_out *out)
+{
+	weft_out_init(out);
+	if (!l->expecting || l->need_known)
+		return false;
+	weft_transaction_finish(l, out);
+	return true;
+}
+
+void weft_transaction_take(struct weft_line *l, u32 fresh, struct weft_out *out)
+{
+	weft_transaction_begin(l, WEFT_OP_TAKE, fresh);
+	weft_line_send(l, out, 0, WEFT_MSG_PUT, l->txn);
+	out->effects |= WEFT_DO_TIMER;
+}
+
+void weft_transaction_send_commit(struct weft_line *l, struct weft_out *out)
+{
+	struct weft_msg *m = weft_line_send(l, out, 0, WEFT_MSG_COMMIT, l->txn);
+
+	m->status = (u8)l->new_status;
+	m->copyset = l->new_copyset;
+	m->grant = l->grant;
+	if (l->provider_nonce) {
+		m->provider = weft_node_bit(l->provider_id);
+		m->nonce = l->provider_nonce;
+	}
+	out->effects |= WEFT_DO_TIMER;
+}
+
+void weft_transaction_commit(struct weft_line *l, u32 status, u32 copyset,
+			     struct weft_out *out)
+{
+	l->op = WEFT_OP_COMMIT;
+	l->tries = 0;
+	l->new_status = status;
+	l->new_copyset = copyset;
+	if (status == WEFT_M)
+		l->owned = l->grant | WEFT_GRANT_OWNED;
+	weft_transaction_send_commit(l, out);
+}
+
+void weft_transaction_abort(struct weft_line *l, u32 txn, u32 grant,
+			    struct weft_out *out)
+{
+	weft_line_send(l, out, 0, WEFT_MSG_ABORT, txn)->grant = grant;
+}
+
+void weft_transaction_chase(struct weft_line *l, const struct weft_msg *msg, u8 n,
+			    struct weft_out *out)
+{
+	u32 member = weft_txn_member(msg->holder);
+	struct weft_msg *m;
+
+	if (member == l->self) {
+		weft_transaction_abort(l, msg->holder, msg->grant, out);
+	} else if (weft_chase_is_due(n)) {
+		/* by turns: for who has left the rack the home answers */
+		m = weft_line_send(l, out, l->chase_home ? 0 : (u8)member,
+				   WEFT_MSG_CHASE, msg->txn);
+		m->holder = msg->holder;
+		m->grant = msg->grant;
+		l->chase_home = !l->chase_home;
+	}
+}

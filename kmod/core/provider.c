@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* What others want from our copy, and data retained for them, see provider.h. */
 #include "provider.h"
-#include "transaction.h"
 
 /* --- what others want from our copy -------------------------------------- */
 

@@ -3,7 +3,6 @@
 #include "gather.h"
 #include "provider.h"
 #include "requester.h"
-#include "transaction.h"
 
 /* --- landings ----------------------------------------------------------- */
 
