@@ -34,7 +34,6 @@
 #include <linux/workqueue.h>
 
 #include "core/line.h"
-#include "core/migratory.h"
 #include "net/contents.h"
 #include "net/recv.h"
 

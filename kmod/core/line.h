@@ -270,6 +270,68 @@ bool weft_line_returning(const struct weft_line *l);
  */
 bool weft_line_unexpect(struct weft_line *l, struct weft_out *out);
 
+/* --- migratory lines --------------------------------------------------------------------- */
+
+/*
+ * A migratory line is read and then written by one node after the other (Cox and Fowler;
+ * Stenstrom, Brorsson, Sandberg; both ISCA 1993).  Each turn costs two transactions: the read,
+ * which leaves a copy at the node that wrote the line last, and the write, which takes that copy
+ * away.  A node that asks for the line to write at once pays for one.  It learns that line by
+ * line from its own accesses; nothing of it is on the wire, and a wrong guess costs time only.
+ *
+ * A visit of a line begins when the line comes here and ends when another node takes the line,
+ * or the right to write it.
+ */
+
+#define WEFT_MIGRATORY_FIRST	2	/* visits of that kind before the first guess */
+#define WEFT_MIGRATORY_MOST	32	/* the same after many wrong guesses */
+
+/* The request that brought a line, or the right to write it. */
+enum weft_came {
+	WEFT_CAME_READ,
+	WEFT_CAME_WRITE,
+	WEFT_CAME_UPGRADE,	/* to write a line that this node could read */
+	WEFT_CAME_GUESSED,	/* to write, for a program that wanted to read */
+};
+
+/**
+ * struct weft_migratory - whether a line is read and then written on each visit; zeroed at first
+ * @seen: visits of that kind; each other visit halves it, so guessing goes on as long as two of
+ *	three guesses are right
+ * @needed: visits beyond WEFT_MIGRATORY_FIRST before the node guesses.  Wrong guesses that end
+ *	the guessing double the sum of both; a right guess takes one off
+ * @read: this visit began with a read
+ * @wrote: this visit had a write
+ * @guessed: this visit began with a guess
+ */
+struct weft_migratory {
+	u8 seen;
+	u8 needed;
+	bool read;
+	bool wrote;
+	bool guessed;
+};
+
+/* Permission to ask for when a program wants to read a line that is not here. */
+u8 weft_migratory_ask(const struct weft_migratory *m);
+
+/* The requested permission has come. */
+void weft_migratory_came(struct weft_migratory *m, enum weft_came how);
+
+/* A program is about to write, with the permission that it needs. */
+static inline void weft_migratory_wrote(struct weft_migratory *m)
+{
+	m->wrote = true;
+}
+
+/**
+ * weft_migratory_ends() - the visit is over
+ * @taken: another node asked for the line.  An eviction (false) counts only against a guess
+ *
+ * Return: false if the visit began with a wrong guess.
+ */
+bool weft_migratory_ends(struct weft_migratory *m, bool taken);
+
 /* --- for the parts of the cache controller --------------------------------- */
 
 static inline u32 weft_line_me(const struct weft_line *l)

@@ -3,7 +3,7 @@
  * What a node learns of a line that it reads and then writes, each time that it has it:
  * when it begins to ask to write at once, and when it stops.
  */
-#include "migratory.h"
+#include "line.h"
 #include "tests/common/check.h"
 
 static struct weft_migratory m;
