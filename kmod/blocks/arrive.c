@@ -11,7 +11,6 @@
 #include "blocks/cache.h"
 #include "blocks/effects.h"
 #include "blocks/flight.h"
-#include "blocks/offer.h"
 #include "blocks/region.h"
 #include "blocks/step.h"
 #include "blocks/through.h"

@@ -178,7 +178,7 @@ struct weft_parked {
 };
 
 /**
- * struct weft_offer - the landing that its request has offered, see offer.h
+ * struct weft_offer - the landing that its request has offered, see effects.h
  * @posted: it is not closed yet; with a reference
  * @closing: it is to be closed
  * @n: messages that wait for that

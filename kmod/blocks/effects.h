@@ -11,6 +11,7 @@
 
 struct weft_outbox;
 struct weft_packet;
+struct weft_send;
 
 /**
  * weft_block_carry_out() - do what follows from one event
@@ -47,5 +48,33 @@ static inline enum weft_rtt_what weft_block_rtt(const struct weft_block *blk, u8
 		return WEFT_RTT_HOME;
 	return op == WEFT_OP_GETS && blk->early ? WEFT_RTT_AHEAD : WEFT_RTT_ASK;
 }
+
+/* --- landings (struct weft_offer), all under the block's lock ------------------------------ */
+
+/* Put down an answer for a line that is no block here, with the landing that it passes on. */
+void weft_offer_put_other(u32 to, const struct weft_send *s, struct weft_outbox *outbox);
+
+/* WEFT_DO_CLOSE: close the posted buffer, if the block has one. */
+void weft_offer_close(struct weft_block *blk, struct weft_outbox *outbox);
+
+/* WEFT_DO_AGAIN: keep @packet until the posted buffer is closed. */
+void weft_offer_park(struct weft_block *blk, const struct weft_packet *packet);
+
+/* LANDED has come.  Return: false if it is not for the posted buffer that the block waits for. */
+bool weft_offer_landed(struct weft_block *blk, const struct weft_packet *packet);
+
+/**
+ * weft_offer_closed() - nobody can write to a posted buffer any more
+ *
+ * Return: true if the block still waited for it: the caller puts the block's reference to the
+ * posted buffer after it has let go of the lock.
+ */
+bool weft_offer_closed(struct weft_block *blk, const struct weft_posted *posted);
+
+/*
+ * The parked messages in the order in which they came, each with a reference to its datagram.
+ * NULL while a posted buffer is open.
+ */
+struct weft_parked *weft_offer_take_parked(struct weft_block *blk);
 
 #endif /* WEFT_EFFECTS_H */
