@@ -2,21 +2,23 @@
 /* The pages of a block, see pages.h. */
 #include <linux/highmem.h>
 #include <linux/interval_tree_generic.h>
+#include <linux/memcontrol.h>
 #include <linux/mm.h>
 #include <linux/moduleparam.h>
 #include <linux/pagemap.h>
 #include <linux/rmap.h>
+#include <linux/sched/mm.h>
+#include <linux/workqueue.h>
 #include <linux/xxhash.h>
 
-#include "base/charge.h"
 #include "base/stats.h"
 #include "blocks/cache.h"
 #include "blocks/pages.h"
 #include "blocks/region.h"
 #include "net/recv.h"
 
-#define FOLIO_ORDER_MIN	2	/* older kernels cannot have folios of two pages in files */
-#define MAPPINGS_MAX	256	/* of a block that are looked at */
+#define FOLIO_ORDER_MIN	2	/* older kernels have no folios of two pages in files */
+#define MAPPINGS_MAX	256	/* that a search for VM_LOCKED looks at */
 
 static bool use_folios = true;
 module_param_named(block_folio, use_folios, bool, 0644);
@@ -24,15 +26,42 @@ MODULE_PARM_DESC(block_folio, "pages of a block are one folio, if there is one; 
 
 /* --- making them --------------------------------------------------------------------- */
 
-/* For @i below @nr_folios. */
+/*
+ * Pages of the cache are charged to the root control group (NULL: the kernel has no groups), not
+ * to the group of the program that faulted first.  A block serves programs of all groups and
+ * leaves when the cache needs room or another node wants it: the first program's group could not
+ * get that memory back, and its programs would be killed for it.
+ */
+static struct mem_cgroup *root_group;
+
+/*
+ * The kernel exports no symbol for the root group, but charges kernel threads to it and tells
+ * them which group that is.  The root group lives for ever, so it needs no reference.
+ */
+static void find_root_group(struct work_struct *work)
+{
+	root_group = get_mem_cgroup_from_mm(NULL);
+}
+
+void weft_pages_init(void)
+{
+	struct work_struct work;
+
+	INIT_WORK_ONSTACK(&work, find_root_group);
+	schedule_work(&work);
+	flush_work(&work);
+	destroy_work_on_stack(&work);
+}
+
+/* @i is below @nr_folios. */
 static struct folio *folio_of(const struct weft_block *blk, u32 i)
 {
 	return page_folio(blk->pages[i]);
 }
 
 /*
- * A folio of this size is not waited for: memory would be moved about for it, and single
- * pages do as well.  The kernel begins to make some in the background.
+ * Never wait for a folio of this size: the kernel would compact memory for it, and single pages
+ * do as well.  The failed allocation wakes the kernel's background compaction.
  */
 static struct folio *alloc_folio(struct address_space *mapping, unsigned int order)
 {
@@ -41,7 +70,7 @@ static struct folio *alloc_folio(struct address_space *mapping, unsigned int ord
 	return folio_alloc(gfp | __GFP_NORETRY | __GFP_NOWARN, order);
 }
 
-/* All pages as one folio.  Return: false: that cannot be, or there is none. */
+/* Return: false if the kernel supports, or has, no folio of this size. */
 static bool make_folio(struct weft_block *blk, pgoff_t first)
 {
 	struct address_space *mapping = blk->region->mapping;
@@ -90,12 +119,12 @@ static int make_singles(struct weft_block *blk, pgoff_t first)
 int weft_pages_make(struct weft_block *blk)
 {
 	pgoff_t first = weft_line_index(blk->line.key) * blk->nr_pages;
-	struct mem_cgroup *old = weft_charge_node();
+	struct mem_cgroup *old = set_active_memcg(root_group);
 	int err = 0;
 
 	if (!make_folio(blk, first))
 		err = make_singles(blk, first);
-	weft_charge_end(old);
+	set_active_memcg(old);
 	return err;
 }
 
@@ -105,7 +134,7 @@ void weft_pages_lock(struct weft_block *blk)
 {
 	u32 i;
 
-	/* ascending, as everybody who locks several pages of a file */
+	/* in ascending order, as all of the kernel locks several pages of a file */
 	for (i = 0; i < blk->nr_folios; i++)
 		folio_lock(folio_of(blk, i));
 }
@@ -128,23 +157,12 @@ bool weft_pages_pinned(struct weft_block *blk)
 	return false;
 }
 
-/*
- * A device may be writing into the block, mapped or not any more: what it writes after
- * the contents have gone out would be lost.  Such pins are short.  They are made through
- * mappings that allow writing, so no page gets a new one while all are locked and none
- * is mapped.  Who only has references (O_DIRECT before Linux 6.5) cannot be told from
- * others that do, and is not waited for.
- */
 bool weft_pages_device_writes(struct weft_block *blk)
 {
 	lockdep_assert_held(&blk->lock);
 	return blk->line.state == WEFT_M && weft_pages_pinned(blk);
 }
 
-/*
- * The locks of all pages, if none is mapped and none has to be waited for: a page can
- * be mapped only under its lock, so that nothing is left to take away.  Does not sleep.
- */
 bool weft_pages_trylock_unmapped(struct weft_block *blk)
 {
 	u32 i;
@@ -157,7 +175,7 @@ bool weft_pages_trylock_unmapped(struct weft_block *blk)
 			break;
 		}
 	}
-	/* pairs with the atomic_add of a pin, before its maker looks at the mapping again */
+	/* pairs with the atomic_add of a new pin, after which its maker looks at the mapping again */
 	smp_rmb();
 	if (i == blk->nr_folios && !weft_pages_device_writes(blk))
 		return true;
@@ -196,7 +214,7 @@ bool weft_pages_mapped(struct weft_block *blk)
 	return false;
 }
 
-/* Mappings of a file, by pages: the kernel's tree, whose own functions are not for modules. */
+/* Search of the kernel's tree of mappings, whose own functions are not exported. */
 static unsigned long first_page(struct vm_area_struct *vma)
 {
 	return vma->vm_pgoff;
@@ -210,10 +228,7 @@ static unsigned long last_page(struct vm_area_struct *vma)
 INTERVAL_TREE_DEFINE(struct vm_area_struct, shared.rb, unsigned long, shared.rb_subtree_last,
 		     first_page, last_page, static inline, mappings)
 
-/*
- * The kernel does not write down of a folio of several pages that some of them are locked in
- * memory, or not always: the mappings say it.
- */
+/* The flags of a folio of several pages do not always say that it is mlocked; mappings do. */
 static bool mapped_locked(struct weft_block *blk)
 {
 	struct address_space *mapping = blk->region->mapping;
@@ -249,9 +264,9 @@ void weft_pages_unmap(struct weft_block *blk)
 {
 	u64 index = weft_line_index(blk->line.key);
 
-	/* first, so that filemap_map_pages() maps no page again */
+	/* before the mappings go, so that filemap_map_pages() makes no new one */
 	weft_pages_clear_uptodate(blk);
-	/* many blocks go at a time when a home begins anew, most of them mapped nowhere */
+	/* when a home begins anew many blocks go at once, most of them mapped nowhere */
 	if (!weft_pages_mapped(blk))
 		return;
 	unmap_mapping_pages(blk->region->mapping, index * blk->nr_pages,

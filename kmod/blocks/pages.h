@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The pages of a block: their locks, whether programs or devices use them, and the only
- * place that takes them away from programs.
- *
- * They are one folio of the page cache, if the kernel has one of that size, and then have one
- * lock, one reference, one flag that says that they are up to date, and go out as one piece
- * of memory; else each is a folio.  Nobody else has to know: who locks a page of the block
- * locks its folio.  The folio is never split: that takes all references to it, and the block
- * has one; and it is cut off by whole blocks only (weft_block_take_apart()).
+ * The pages of a block: made, locked, mapped or not, filled; the only place that takes them away
+ * from programs.  Called by the other files of blocks/ and by fs/.  Decides nothing about the
+ * line: of the block's state it reads the permission and writes nothing.
  */
 #ifndef WEFT_PAGES_H
 #define WEFT_PAGES_H
@@ -17,61 +12,73 @@
 struct weft_packet;
 
 /*
- * Make them, for a block that is NEW; sleeps.  Return: 0 or -ENOMEM: some may be there, which
- * go with the block.
+ * If the kernel has a folio of the block's size, that folio holds all pages of the block: one
+ * lock, one reference, one uptodate flag, one piece of memory to send.  Otherwise each page is a
+ * folio.  No caller needs to know: to lock a page is to lock its folio.  The folio is never
+ * split, since a split needs all references and the block keeps one; a truncation cuts off whole
+ * blocks only (weft_block_take_apart()).
+ */
+
+/* Find the control group that pages are charged to.  At module load. */
+void weft_pages_init(void);
+
+/*
+ * Make the pages of a block that is NEW; sleeps.  Return: 0 or -ENOMEM, after which the pages
+ * made so far go with the block.
  */
 int weft_pages_make(struct weft_block *blk);
 
-/* Page locks of all pages of the block; sleeps. */
+/* Lock and unlock all pages of the block; locking sleeps. */
 void weft_pages_lock(struct weft_block *blk);
 void weft_pages_unlock(struct weft_block *blk);
 
 /*
- * The locks of all pages, if none is mapped, no device writes into one, and none has to be
- * waited for.  Does not sleep.
+ * Lock all pages without sleeping.  Return: false, with no page locked, if a lock is taken, a
+ * page is mapped or a device writes into one.  On true nothing is left to take from programs,
+ * since a page is mapped under its lock only.
  */
 bool weft_pages_trylock_unmapped(struct weft_block *blk) __must_hold(&blk->lock);
 
-/* Is any of them mapped?  They are locked: none can be mapped meanwhile. */
+/* Is a page of the block mapped?  Pages locked, so that the answer stays true. */
 bool weft_pages_mapped(struct weft_block *blk);
 
 /*
- * Has a device pinned any of it (O_DIRECT from Linux 6.5 on, RDMA)?  Of use if no mapping
- * is left, or none to write: then none begins.  Its pages are locked.
+ * Has a device pinned a page (O_DIRECT since Linux 6.5, RDMA)?  Pages locked.  No new pin comes
+ * once no mapping, or none that allows writing, is left.
  */
 bool weft_pages_pinned(struct weft_block *blk);
 
-/* The same of a block that programs of this node may have modified. */
+/*
+ * May a device be writing into the block, though programs have lost it?  What the device writes
+ * after the contents have gone out would be lost.  References without a pin (O_DIRECT before
+ * Linux 6.5) look like all others, and count for nothing.
+ */
 bool weft_pages_device_writes(struct weft_block *blk) __must_hold(&blk->lock);
 
 /*
- * Has a program locked any of it in memory?  Of a block that is one folio, 256 mappings are
- * looked at, and only what is mapped counts.  The block is or was LIVE; sleeps.
+ * Has a program locked a page of the block in memory?  For a block of one folio this looks at
+ * 256 mappings at most, and only at what is mapped.  The block is or was LIVE; sleeps.
  */
 bool weft_pages_mlocked(struct weft_block *blk);
 
-/* The contents may be read from now on, if the permission says so. */
+/* Set the uptodate flag of all pages if the permission allows reading. */
 void weft_pages_set_uptodate(struct weft_block *blk) __must_hold(&blk->lock);
 
 /*
- * filemap_map_pages() maps none of its pages any more.  They are locked.  To be called
- * (again) under @lock, where the permission goes: until then a message may set the flag.
+ * Clear it, so that filemap_map_pages() maps no page of the block.  Pages locked.  The caller
+ * that gives the permission away clears it (again) under @lock: until then a message may set it.
  */
 void weft_pages_clear_uptodate(struct weft_block *blk);
 
-/* Take all mappings of the block away.  Its pages are locked. */
+/* Remove all mappings of the block; make all of them read-only.  Pages locked. */
 void weft_pages_unmap(struct weft_block *blk);
-
-/* Take write permission from all mappings.  Its pages are locked. */
 void weft_pages_protect(struct weft_block *blk);
 
-/* The aligned word of the block that byte @at is in. */
+/* The aligned word that holds byte @at of the block; a hash of the page that holds it. */
 u64 weft_pages_word(struct weft_block *blk, u32 at);
-
-/* A hash of the page that byte @at is in: another one if the page was written to. */
 u64 weft_pages_hash(struct weft_block *blk, u32 at);
 
-/* Copy what a message brings to its place.  Nobody has the block mapped. */
+/* Copy the payload of a message to its place.  No program has the block mapped. */
 void weft_pages_install(struct weft_block *blk, const struct weft_packet *packet)
 	__must_hold(&blk->lock);
 

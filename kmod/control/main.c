@@ -6,9 +6,9 @@
 #include <linux/module.h>
 #include <linux/slab.h>
 
-#include "base/charge.h"
 #include "blocks/arrive.h"
 #include "blocks/evict.h"
+#include "blocks/pages.h"
 #include "control/netlink.h"
 #include "control/netlink_event.h"
 #include "fs/callback.h"
@@ -179,7 +179,7 @@ static int __init weft_init(void)
 	size_t n;
 	int err;
 
-	weft_charge_init();
+	weft_pages_init();
 	for (n = 0; n < ARRAY_SIZE(parts); n++) {
 		err = parts[n].init();
 		if (err) {

@@ -178,7 +178,7 @@ static void init_once(void *p)
 
 int weft_lifetime_init(void)
 {
-	/* not SLAB_ACCOUNT: cached blocks keep inodes, which belong to the node, see charge.h */
+	/* not SLAB_ACCOUNT: cached blocks keep inodes, which belong to the node, see blocks/pages.c */
 	inode_cache = kmem_cache_create("weft_inode", sizeof(struct weft_inode),
 					0, SLAB_RECLAIM_ACCOUNT, init_once);
 	return inode_cache ? 0 : -ENOMEM;
