@@ -13,7 +13,7 @@ void weft_event_listen(void (*listener)(const struct weft_event *event, gfp_t gf
 	WRITE_ONCE(listening, listener);
 }
 
-void weft_event_tell(const struct weft_event *event, gfp_t gfp)
+static void tell(const struct weft_event *event, gfp_t gfp)
 {
 	void (*listener)(const struct weft_event *event, gfp_t gfp) = READ_ONCE(listening);
 
@@ -29,7 +29,7 @@ void weft_event_created(const struct weft_node *node, u32 region, const char *na
 		.name_len = len, .process = true,
 	};
 
-	weft_event_tell(&e, GFP_KERNEL);
+	tell(&e, GFP_KERNEL);
 }
 
 void weft_event_removed(const struct weft_node *node, u32 region, const char *name,
@@ -40,7 +40,7 @@ void weft_event_removed(const struct weft_node *node, u32 region, const char *na
 		.name_len = len, .process = here,
 	};
 
-	weft_event_tell(&e, GFP_KERNEL);
+	tell(&e, GFP_KERNEL);
 }
 
 void weft_event_abandoned(const struct weft_node *node, u32 region, u64 offset, u32 holds)
@@ -53,7 +53,7 @@ void weft_event_abandoned(const struct weft_node *node, u32 region, u64 offset, 
 	};
 
 	/* under the mutex of the region's slots, which eviction takes */
-	weft_event_tell(&e, GFP_NOFS);
+	tell(&e, GFP_NOFS);
 }
 
 void weft_event_owner_died(const struct weft_node *node, u32 region, u64 offset)
@@ -63,7 +63,7 @@ void weft_event_owner_died(const struct weft_node *node, u32 region, u64 offset)
 		.has_offset = true, .offset = offset,
 	};
 
-	weft_event_tell(&e, GFP_ATOMIC);
+	tell(&e, GFP_ATOMIC);
 }
 
 void weft_event_lost(const struct weft_node *node, u32 region, u64 blocks)
@@ -73,7 +73,7 @@ void weft_event_lost(const struct weft_node *node, u32 region, u64 blocks)
 	};
 
 	/* inodes are evicted when memory is short, too */
-	weft_event_tell(&e, GFP_NOFS);
+	tell(&e, GFP_NOFS);
 }
 
 void weft_event_failed(const struct weft_node *node, u32 region, u64 offset, int err)
@@ -84,7 +84,7 @@ void weft_event_failed(const struct weft_node *node, u32 region, u64 offset, int
 	};
 
 	/* memory may be what it lacks */
-	weft_event_tell(&e, GFP_NOWAIT | __GFP_NOWARN);
+	tell(&e, GFP_NOWAIT | __GFP_NOWARN);
 }
 
 void weft_event_unanswered(const struct weft_node *node, u32 region, u64 offset, u32 tries)
@@ -94,7 +94,7 @@ void weft_event_unanswered(const struct weft_node *node, u32 region, u64 offset,
 		.has_offset = true, .offset = offset, .count = tries,
 	};
 
-	weft_event_tell(&e, GFP_ATOMIC);
+	tell(&e, GFP_ATOMIC);
 }
 
 void weft_event_dead(const struct weft_node *node, u32 member)
@@ -103,7 +103,7 @@ void weft_event_dead(const struct weft_node *node, u32 member)
 		.node = node, .kind = WEFT_EVENT_KIND_NODE_DEAD, .member = member,
 	};
 
-	weft_event_tell(&e, GFP_KERNEL);
+	tell(&e, GFP_KERNEL);
 }
 
 void weft_event_moved(const struct weft_node *node, u32 member, __be32 addr)
@@ -113,7 +113,7 @@ void weft_event_moved(const struct weft_node *node, u32 member, __be32 addr)
 		.addr = addr,
 	};
 
-	weft_event_tell(&e, GFP_ATOMIC);
+	tell(&e, GFP_ATOMIC);
 }
 
 /* --- membership -------------------------------------------------------------- */

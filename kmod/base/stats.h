@@ -8,8 +8,7 @@
 #ifndef WEFT_STATS_H
 #define WEFT_STATS_H
 
-#include <linux/irqflags.h>
-#include <linux/irqflags.h>	/* before percpu.h: see stats.h */
+#include <linux/irqflags.h>	/* that percpu.h needs and does not include */
 #include <linux/percpu.h>
 #include <linux/types.h>
 

@@ -6,11 +6,6 @@
 #include "blocks/block.h"
 #include "blocks/region.h"
 
-static void block_free(struct rcu_head *rcu)
-{
-	kfree(container_of(rcu, struct weft_block, rcu));
-}
-
 void weft_block_put(struct weft_block *blk)
 {
 	u32 i;
@@ -23,7 +18,7 @@ void weft_block_put(struct weft_block *blk)
 		if (blk->pages[i])
 			put_page(blk->pages[i]);
 	/* a lookup in softirq may still read @ref */
-	call_rcu(&blk->rcu, block_free);
+	kfree_rcu(blk, rcu);
 }
 
 struct weft_block *weft_block_of_contents(struct weft_contents *contents)

@@ -373,11 +373,6 @@ static inline unsigned long weft_stood_still(unsigned long began, long slice)
 	return late > HZ ? late : 0;
 }
 
-static inline struct weft_block *weft_block_of(struct weft_line *l)
-{
-	return container_of(l, struct weft_block, line);
-}
-
 void weft_block_put(struct weft_block *blk);
 
 /* For a new block, whose size is known. */

@@ -1,14 +1,49 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What this node has modified goes home, see clean.h. */
+/* Write modified blocks home, many at a time; see clean.h. */
 
 #include "blocks/access.h"
+#include "blocks/cache.h"
 #include "blocks/clean.h"
 #include "blocks/flush.h"
 #include "blocks/through.h"
 
-#define AT_A_TIME	32	/* blocks on their way for one caller */
+#define AT_A_TIME	32	/* blocks in flight home for one caller */
 
-/* Until the block has nothing that the home lacks of what was written before. */
+/**
+ * struct batch - the blocks that a caller wants at home
+ * @regions: the region @id is looked up here for each block: it may go at any time
+ * @last: index of the last block
+ * @mark: of @blocks of the region: XA_PRESENT for all, or WEFT_THROUGH_MARK
+ * @end: when the caller gives up, jiffies
+ */
+struct batch {
+	struct weft_regions *regions;
+	u32 id;
+	u64 last;
+	xa_mark_t mark;
+	unsigned long end;
+};
+
+/* The first block at or after *index, with a reference; *index is set to it. */
+static struct weft_block *next_block(const struct batch *b, u64 *index)
+{
+	struct weft_block *blk = NULL;
+	struct weft_region *region;
+	unsigned long at = *index;
+
+	rcu_read_lock();
+	region = weft_region_find(b->regions, b->id);
+	if (region) {
+		do {
+			blk = xa_find(&region->blocks, &at, b->last, b->mark);
+		} while (blk && !refcount_inc_not_zero(&blk->ref) && at++ < b->last);
+	}
+	rcu_read_unlock();
+	*index = at;
+	return blk;
+}
+
+/* Wait until the home has all that programs had written before the call. */
 static int finish(struct weft_block *blk, unsigned long end)
 {
 	u32 seen;
@@ -22,83 +57,18 @@ static int finish(struct weft_block *blk, unsigned long end)
 	return 0;
 }
 
-static int finish_all(struct weft_block **blk, int n, unsigned long end)
-{
-	int i, err = 0;
-
-	for (i = 0; i < n; i++) {
-		if (!err)
-			err = finish(blk[i], end);
-		weft_block_put(blk[i]);
-	}
-	return err;
-}
-
-/* The next block up to @last that has to be waited for, or NULL. */
-static struct weft_block *begin_next(struct weft_region *region, u64 *index, u64 last)
-{
-	struct weft_block *blk;
-	u32 seen;
-
-	while (*index <= last && (blk = weft_block_next(region, index))) {
-		if (*index <= last && weft_block_clean(blk, &seen)) {
-			++*index;
-			return blk;
-		}
-		weft_block_put(blk);
-		++*index;
-	}
-	return NULL;
-}
-
-int weft_clean_range(struct weft_region *region, u64 first, u64 last, unsigned long end)
-{
-	struct weft_block *blk[AT_A_TIME];
-	u64 index = first;
-	int n, err;
-
-	do {
-		for (n = 0; n < AT_A_TIME; n++) {
-			blk[n] = begin_next(region, &index, last);
-			if (!blk[n])
-				break;
-		}
-		err = finish_all(blk, n, end);
-	} while (!err && n == AT_A_TIME);
-	return err;
-}
-
-/* The next one that has a mark.  Its region may go at any time. */
-static struct weft_block *next_marked(struct weft_regions *regions, u32 id, u64 *index)
-{
-	struct weft_block *blk = NULL;
-	struct weft_region *region;
-	unsigned long at = *index;
-
-	rcu_read_lock();
-	region = weft_region_find(regions, id);
-	if (region) {
-		do {
-			blk = xa_find(&region->blocks, &at, ULONG_MAX, WEFT_THROUGH_MARK);
-		} while (blk && !refcount_inc_not_zero(&blk->ref) && at++ < ULONG_MAX);
-	}
-	rcu_read_unlock();
-	*index = at;
-	return blk;
-}
-
 /*
- * It is home: the mark goes, not before, so that others that look for marks meanwhile wait for
- * this block, too.  Unless it was modified again: who does that looks for the mark afterwards.
+ * Remove the mark of a block that is home, not earlier: others that look for marks wait for this
+ * block, too.  A program that has modified it again set @modified before it looked for the mark.
  */
-static void unmark(struct weft_regions *regions, u32 id, struct weft_block *blk)
+static void unmark(const struct batch *b, struct weft_block *blk)
 {
 	u64 index = weft_line_index(blk->line.key);
 	struct weft_region *region;
 	bool again;
 
 	rcu_read_lock();
-	region = weft_region_find(regions, id);
+	region = weft_region_find(b->regions, b->id);
 	if (region) {
 		xa_clear_mark(&region->blocks, index, WEFT_THROUGH_MARK);
 		spin_lock_bh(&blk->lock);
@@ -110,36 +80,47 @@ static void unmark(struct weft_regions *regions, u32 id, struct weft_block *blk)
 	rcu_read_unlock();
 }
 
-static int finish_marked(struct weft_regions *regions, u32 id, struct weft_block **blk, int n,
-			 unsigned long end)
+/* Start up to AT_A_TIME blocks, then wait for them, until none is left. */
+static int clean_all(const struct batch *b, u64 first)
 {
-	int i, err = 0;
+	struct weft_block *blk[AT_A_TIME];
+	bool marked = b->mark == WEFT_THROUGH_MARK;
+	u64 index = first;
+	int i, n, err = 0;
+	u32 seen;
 
-	for (i = 0; i < n; i++) {
-		if (!err)
-			err = finish(blk[i], end);
-		if (!err)
-			unmark(regions, id, blk[i]);
-		weft_block_put(blk[i]);
-	}
+	do {
+		for (n = 0; n < AT_A_TIME && index <= b->last; index++) {
+			blk[n] = next_block(b, &index);
+			if (!blk[n])
+				break;
+			/* a block without a mark is waited for only if something goes home */
+			if (weft_block_clean(blk[n], &seen) || marked)
+				n++;
+			else
+				weft_block_put(blk[n]);
+		}
+		for (i = 0; i < n; i++) {
+			if (!err)
+				err = finish(blk[i], b->end);
+			if (!err && marked)
+				unmark(b, blk[i]);
+			weft_block_put(blk[i]);
+		}
+	} while (!err && n == AT_A_TIME);
 	return err;
+}
+
+int weft_clean_range(struct weft_region *region, u64 first, u64 last, unsigned long end)
+{
+	const struct batch b = { &region->cache->regions, region->id, last, XA_PRESENT, end };
+
+	return clean_all(&b, first);
 }
 
 int weft_clean_marked(struct weft_regions *regions, u32 id, unsigned long end)
 {
-	struct weft_block *blk[AT_A_TIME];
-	int n, err = 0;
-	u64 index = 0;
-	u32 seen;
+	const struct batch b = { regions, id, ULONG_MAX, WEFT_THROUGH_MARK, end };
 
-	do {
-		for (n = 0; n < AT_A_TIME; n++, index++) {
-			blk[n] = next_marked(regions, id, &index);
-			if (!blk[n])
-				break;
-			weft_block_clean(blk[n], &seen);
-		}
-		err = finish_marked(regions, id, blk, n, end);
-	} while (!err && n == AT_A_TIME);
-	return err;
+	return clean_all(&b, 0);
 }

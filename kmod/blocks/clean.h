@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Blocks of a region that this node has modified go home, and stay; whoever wants that waits. */
+/*
+ * Write modified blocks of a region home and keep them; the caller waits.  Called by fsync() and
+ * by locks that release what was modified under them.  Sleeps, so no page or spinlock is held.
+ */
 #ifndef WEFT_CLEAN_H
 #define WEFT_CLEAN_H
 
@@ -7,19 +10,20 @@
 
 /**
  * weft_clean_range() - write home what this node has modified in a part of a region
- * @first: block
- * @last: block, inclusive
+ * @first: index of the first block
+ * @last: index of the last block
  * @end: until when, jiffies
  *
- * Sleeps; killable.  Return: 0, -EINTR, -ETIMEDOUT.
+ * Killable.  Return: 0, -EINTR, -ETIMEDOUT.
  */
 int weft_clean_range(struct weft_region *region, u64 first, u64 last, unsigned long end);
 
 /**
- * weft_clean_marked() - write home what this node has modified since that was last done
- * @id: number of the region, which may be going, or gone
+ * weft_clean_marked() - write home what this node has modified since the last call
+ * @id: number of the region, which may go at any time
+ * @end: until when, jiffies
  *
- * The same; only for regions that are kept (through.h).
+ * Only for regions with write-through (through.h).  Killable.  Return: as above.
  */
 int weft_clean_marked(struct weft_regions *regions, u32 id, unsigned long end);
 

@@ -228,7 +228,7 @@ int weft_cache_init(struct weft_cache *cache, struct weft_node *node)
 {
 	memset(cache, 0, sizeof(*cache));
 	cache->node = node;
-	weft_regions_init(&cache->regions);
+	xa_init(&cache->regions.table);
 	weft_flight_init(cache);
 	spin_lock_init(&cache->lru_lock);
 	INIT_LIST_HEAD(&cache->lru);
@@ -253,6 +253,5 @@ void weft_cache_exit(struct weft_cache *cache)
 {
 	destroy_workqueue(cache->evict_wq);
 	destroy_workqueue(cache->wq);
-	rcu_barrier(); /* blocks that are still to be freed */
-	weft_regions_exit(&cache->regions);
+	xa_destroy(&cache->regions.table);
 }

@@ -3,17 +3,6 @@
 #include "blocks/region.h"
 #include "weft_wire.h"
 
-void weft_regions_init(struct weft_regions *regions)
-{
-	xa_init(&regions->table);
-	atomic_set(&regions->n, 0);
-}
-
-void weft_regions_exit(struct weft_regions *regions)
-{
-	xa_destroy(&regions->table);
-}
-
 void weft_region_init(struct weft_region *r, struct weft_cache *cache,
 		      struct address_space *mapping,
 		      int (*refresh)(struct weft_region *region))
@@ -49,11 +38,6 @@ void weft_region_remove(struct weft_regions *regions, struct weft_region *r)
 		atomic_dec(&regions->n);
 }
 
-struct weft_region *weft_region_find(struct weft_regions *regions, u32 id)
-{
-	return xa_load(&regions->table, id);
-}
-
 struct weft_region *weft_region_next(struct weft_regions *regions, u32 *id)
 {
 	unsigned long at = *id;
@@ -62,9 +46,4 @@ struct weft_region *weft_region_next(struct weft_regions *regions, u32 *id)
 	r = xa_find(&regions->table, &at, WEFT_REGION_MAX, XA_PRESENT);
 	*id = (u32)at;
 	return r;
-}
-
-u32 weft_region_count(const struct weft_regions *regions)
-{
-	return (u32)atomic_read(&regions->n);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A region as the layers below the file system see it: a number, blocks of one size, and
- * the pages of one mapping.  struct weft_inode contains it.
+ * A region as the layers below the file system see it: a number, blocks of one size, the pages
+ * of one mapping; and the table in which messages find it.  struct weft_inode contains it.
+ * fs/lifetime.c adds and removes regions.  Knows nothing of names, owners and modes.
  */
 #ifndef WEFT_REGION_H
 #define WEFT_REGION_H
@@ -19,35 +20,31 @@ struct weft_cache;
 /**
  * struct weft_regions - the regions that a node knows
  * @table: struct weft_region by its number; looked up under RCU
- * @n: how many there are
+ * @n: number of entries
  */
 struct weft_regions {
 	struct xarray table;
 	atomic_t n;
 };
 
-void weft_regions_init(struct weft_regions *regions);
-void weft_regions_exit(struct weft_regions *regions);
-
 /**
  * struct weft_region - a region
- * @cache: that its blocks are in
- * @id: its number; 0: none (the root directory)
+ * @cache: holds its blocks
+ * @id: its number; 0 for the root directory
  * @block_shift: log2 of the bytes of a block
  * @mapping: its pages
  * @blocks: struct weft_block by index; looked up under RCU
- * @nr_blocks: how many there are
- * @untried: how many have come with a lock that has learnt that it guards them, and were not
- *	touched yet
- * @taken: how many its homes have taken back so far
- * @policy: WEFT_POLICY_*, and the number of the change that it is of, see core/call.h; written
- *	with weft_inode.lock, read without it
- * @placed: the change of its policy that its homes are of, see fs/policy.h; written with
+ * @nr_blocks: number of entries of @blocks
+ * @untried: blocks with bound.untried set, see struct weft_bound
+ * @taken: blocks that its homes have taken back so far
+ * @policy: WEFT_POLICY_* and the number of the change (core/call.h); written under
+ *	weft_inode.lock, read without it
+ * @placed: change of the policy that its homes belong to (fs/policy.h); written under
  *	weft_places.lock, read without it
  * @refresh: asks the catalog for its size; sleeps.  Return: 0 or a negative errno
  *
- * All but @blocks, @nr_blocks, @untried, @taken, @policy and @placed constant from
- * weft_region_add() on.
+ * From weft_region_add() on only @blocks, @nr_blocks, @untried, @taken, @policy and @placed
+ * change.
  */
 struct weft_region {
 	struct weft_cache *cache;
@@ -63,7 +60,6 @@ struct weft_region {
 	int (*refresh)(struct weft_region *region);
 };
 
-/* Bytes of a block. */
 static inline u32 weft_region_block(const struct weft_region *r)
 {
 	return 1u << r->block_shift;
@@ -74,7 +70,7 @@ static inline u32 weft_region_block_pages(const struct weft_region *r)
 	return 1u << (r->block_shift - PAGE_SHIFT);
 }
 
-/* Number of the block that a page of the file is in, and which page of it. */
+/* Index of the block that holds a page of the file, and the page's place in that block. */
 static inline u64 weft_region_block_of(const struct weft_region *r, pgoff_t page)
 {
 	return page >> (r->block_shift - PAGE_SHIFT);
@@ -85,25 +81,25 @@ static inline u32 weft_region_in_block(const struct weft_region *r, pgoff_t page
 	return page & (weft_region_block_pages(r) - 1);
 }
 
-/* What is to be with its contents: WEFT_POLICY_WRITE_BACK, RELEASE or SYNC. */
+/* WEFT_POLICY_WRITE_BACK, RELEASE, SYNC or MIRROR. */
 static inline u32 weft_region_durability(const struct weft_region *r)
 {
 	return READ_ONCE(r->policy) & WEFT_POLICY_DURABILITY;
 }
 
-/* Bytes, as this node knows it: another one may have made it larger. */
+/* Bytes of the region as far as this node knows: another node may have made it larger. */
 static inline u64 weft_region_size(const struct weft_region *r)
 {
 	return (u64)i_size_read(r->mapping->host);
 }
 
-/* Without blocks, unknown to messages.  @refresh: see above. */
+/* A region without blocks that messages do not find. */
 void weft_region_init(struct weft_region *r, struct weft_cache *cache,
 		      struct address_space *mapping,
 		      int (*refresh)(struct weft_region *region));
 
 /**
- * weft_region_add() - messages find it from now on
+ * weft_region_add() - messages find the region from now on
  * @id: its number, not 0
  * @block_shift: log2 of the bytes of a block
  *
@@ -111,16 +107,23 @@ void weft_region_init(struct weft_region *r, struct weft_cache *cache,
  */
 int weft_region_add(struct weft_regions *regions, struct weft_region *r, u32 id, u8 block_shift);
 
-/* ... and not any more.  Its memory stays for a grace period.  Process context. */
+/*
+ * Messages find it no more.  The caller keeps its memory for a grace period.  Process context.
+ */
 void weft_region_remove(struct weft_regions *regions, struct weft_region *r);
 
-/* The region; NULL if it is not known here.  Under rcu_read_lock(). */
-struct weft_region *weft_region_find(struct weft_regions *regions, u32 id);
+/* The region with number @id, or NULL.  Under rcu_read_lock(). */
+static inline struct weft_region *weft_region_find(struct weft_regions *regions, u32 id)
+{
+	return xa_load(&regions->table, id);
+}
 
-/* The first one at or after *id, which is set to it.  Under rcu_read_lock(). */
+/* The first region at or after *id, which is set to its number.  Under rcu_read_lock(). */
 struct weft_region *weft_region_next(struct weft_regions *regions, u32 *id);
 
-/* How many regions are known here. */
-u32 weft_region_count(const struct weft_regions *regions);
+static inline u32 weft_region_count(const struct weft_regions *regions)
+{
+	return (u32)atomic_read(&regions->n);
+}
 
 #endif /* WEFT_REGION_H */
