@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What threads do with blocks, see access.h. */
+/* Threads find blocks, get permission and use them; see access.h. */
 #include <linux/pagemap.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
@@ -21,7 +21,7 @@
 #include "net/outbox.h"
 
 #define NOWHERE	(~0u)	/* no byte of a block */
-#define SLICE	HZ	/* of a wait, see weft_stood_still() */
+#define SLICE	HZ	/* part of a wait that is checked for a machine that stood still */
 
 /* --- life --------------------------------------------------------------------- */
 
@@ -36,7 +36,7 @@ static struct weft_block *block_alloc(struct weft_region *region, u64 index)
 		       region->cache->node->id);
 	spin_lock_init(&blk->lock);
 	blk->phase = WEFT_BLOCK_NEW;
-	refcount_set(&blk->ref, 2); /* the table's and the caller's */
+	refcount_set(&blk->ref, 2); /* for the table and the caller */
 	blk->cache = region->cache;
 	blk->region = region;
 	init_waitqueue_head(&blk->wait);
@@ -66,7 +66,7 @@ static struct weft_block *block_create(struct weft_region *region, u64 index,
 	if (err) {
 		kfree(blk);
 		weft_cache_unreserve(region->cache, weft_region_block_pages(region));
-		/* -EBUSY: another thread was faster */
+		/* -EBUSY: another thread has made the block */
 		return ERR_PTR(err == -EBUSY ? -EAGAIN : err);
 	}
 	atomic_inc(&region->nr_blocks);
@@ -92,7 +92,7 @@ static long time_left(unsigned long end)
 	return max(left, 0L);
 }
 
-/* Until a line that is being made or taken apart is one or the other. */
+/* Wait until a block that is NEW or DEAD is LIVE or GONE. */
 static int wait_phase(struct weft_block *blk, unsigned long end)
 {
 	long left;
@@ -149,15 +149,15 @@ int weft_block_wait(struct weft_block *blk, u32 seen, unsigned long *end)
 }
 
 /*
- * While it stays for the access that it was fetched for that must be possible: an order to give it
- * up has come, and is not obeyed yet.
+ * During the minimum stay programs keep their access although an order to give the block up has
+ * come: the stay is for that access.
  */
 u8 weft_block_may_use(const struct weft_block *blk)
 {
 	lockdep_assert_held(&blk->lock);
 	if (blk->lost)
 		return WEFT_I;
-	/* what waits for a device has been taken away from the programs already */
+	/* a revocation that waits for a device has unmapped the block already */
 	if (blk->waiting && !blk->pin_waits)
 		return weft_line_perm_yet(&blk->line);
 	return weft_line_perm(&blk->line);
@@ -170,7 +170,6 @@ static u8 may_use(const struct weft_block *blk)
 	return blk->sealed ? min_t(u8, perm, WEFT_S) : perm;
 }
 
-/* A thread wants it, or will soon. */
 static void want(struct weft_block *blk, u8 perm)
 {
 	lockdep_assert_held(&blk->lock);
@@ -207,7 +206,7 @@ int weft_block_acquire(struct weft_block *blk, u8 perm, unsigned long end)
 		err = weft_block_wait(blk, wakes, &end);
 		weft_block_begin(blk);
 	}
-	/* nothing is asked for in the name of the last one that gave up */
+	/* the last thread that wanted it has given up: make no request for it */
 	if (err && !--blk->pins)
 		blk->want = WEFT_I;
 	weft_block_end(blk, &outbox);
@@ -279,7 +278,7 @@ bool weft_block_lock_page(struct weft_block *blk, u32 page, u8 perm)
 	bool ok;
 
 	if (READ_ONCE(blk->phase) != WEFT_BLOCK_LIVE)
-		return false; /* its pages may not be there */
+		return false; /* pages[] may not be filled */
 	lock_page(blk->pages[page]);
 	spin_lock_bh(&blk->lock);
 	ok = blk->phase == WEFT_BLOCK_LIVE && may_use(blk) >= perm;
@@ -297,8 +296,8 @@ bool weft_block_lock_page(struct weft_block *blk, u32 page, u8 perm)
 }
 
 /*
- * The access that it came for is let through: it stays for that.  @at: the byte that is
- * about to be written to, or NOWHERE.
+ * Begin the minimum stay: the access that the block came for goes ahead.  @at: the byte that the
+ * program is about to write to, or NOWHERE.
  */
 static void touched(struct weft_block *blk, u8 perm, u32 at)
 {
@@ -306,12 +305,12 @@ static void touched(struct weft_block *blk, u8 perm, u32 at)
 	u64 hold = (u64)READ_ONCE(blk->cache->node->hold_us) * NSEC_PER_USEC;
 
 	lockdep_assert_held(&blk->lock);
-	/* else the thread that wants to write is still to come back */
+	/* else the block was granted to write, and that fault is still to come */
 	if (perm >= blk->line.state) {
 		blk->fresh = false;
 		blk->keep = now + hold;
 	} else if (blk->migratory.guessed) {
-		/* ... or does not want to */
+		/* unless the node only guessed that the program will write */
 		blk->keep = min(blk->keep, now + WEFT_GUESS_US * NSEC_PER_USEC);
 	}
 	blk->late = 0;

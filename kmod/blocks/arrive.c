@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Messages for blocks: what they are about, and what a miss turned out to be. */
+/* Messages for blocks, and the counting of misses that they end; see arrive.h. */
 #include <linux/build_bug.h>
 #include <linux/ktime.h>
 #include <linux/slab.h>
@@ -28,7 +28,7 @@ static_assert((int)WEFT_HIST_MISS_READ_UNSHARED == (int)WEFT_STAT_MISS_READ_UNSH
 	      WEFT_MISS_UPGRADE - WEFT_MISS_READ_UNSHARED,
 	      "kinds of misses have a counter and a histogram each");
 
-/* The permission came that was asked for. */
+/* The requested permission has come. */
 static void count_miss(struct weft_block *blk, u32 miss, const struct weft_msg *msg)
 {
 	const struct weft_counters *counters = weft_block_counters(blk);
@@ -45,7 +45,7 @@ static void count_miss(struct weft_block *blk, u32 miss, const struct weft_msg *
 	trace_weft_served(&blk->line, kind, blk->rounds, took);
 }
 
-/* Is this type of message what answers such a request? */
+/* Does a message of this type answer a request for @op? */
 static bool answers(u8 op, u8 type)
 {
 	switch (op) {
@@ -68,7 +68,7 @@ static bool answers(u8 op, u8 type)
 	}
 }
 
-/* One more answer to what is answered: the repetition was needless. */
+/* A second answer to a request that has been answered: the repetition was spurious. */
 static void settle_doubt(struct weft_block *blk, const struct weft_msg *msg)
 {
 	if (msg->txn != blk->doubt_txn || !answers(blk->doubt_op, msg->type))
@@ -79,7 +79,7 @@ static void settle_doubt(struct weft_block *blk, const struct weft_msg *msg)
 	blk->doubt = 0;
 }
 
-/* The last answer to the request for @op, of the transaction @txn, came. */
+/* The last answer to the request for @op, of transaction @txn, has come: sample the round trip. */
 static void note_time(struct weft_block *blk, u8 op, u32 txn)
 {
 	u64 took = ktime_get_ns() - blk->asked;
@@ -94,8 +94,8 @@ static void note_time(struct weft_block *blk, u8 op, u32 txn)
 }
 
 /*
- * Contents come: may programs have them?  One fragment that says no is enough.  What an
- * earlier transaction brought, and is retained, stays what it was until then.
+ * Contents come: set @lost if a fragment says WEFT_F_LOST and the policy refuses such contents.
+ * Contents of an earlier transaction keep their mark until new ones come.
  */
 static void note_lost(struct weft_block *blk, const struct weft_msg *msg)
 {
@@ -107,7 +107,7 @@ static void note_lost(struct weft_block *blk, const struct weft_msg *msg)
 	     msg->type != WEFT_MSG_PASSED) || msg->txn != blk->line.txn ||
 	    (op != WEFT_OP_GETS && op != WEFT_OP_GETM) || blk->line.state != WEFT_I)
 		return;
-	/* the bit means something else there: it comes by the switch, which knows no other */
+	/* PASSED comes by the switch, which uses the bit for something else */
 	if (msg->type == WEFT_MSG_PASSED)
 		lost = false;
 	blk->lost = lost || (blk->lost && blk->lost_txn == msg->txn);
@@ -140,7 +140,7 @@ static void recv_known(struct weft_block *blk, const struct weft_packet *packet,
 	passed = weft_bound_recv(blk, msg, state);
 	if (op != WEFT_OP_NONE && blk->line.op != op && asked)
 		note_time(blk, op, txn);
-	/* whichever copy it answers: it is not the block that is waited for */
+	/* no program waits for this answer, so any copy of it is a sample */
 	if (op == WEFT_OP_GETS && state != WEFT_I && blk->line.op != op)
 		weft_rtt_sample(&blk->cache->node->rtts, WEFT_RTT_WRITTEN,
 				ktime_get_ns() - blk->asked);
@@ -153,11 +153,11 @@ static void recv_known(struct weft_block *blk, const struct weft_packet *packet,
 		blk->losses = 0;
 	if (out.miss && !passed)
 		count_miss(blk, out.miss, msg);
-	/* what the home does not have, whoever wrote it */
-	if (blk->line.state == WEFT_M && state != WEFT_M)
+	if (blk->line.state == WEFT_M && state != WEFT_M) {
 		blk->modified = false;
-	if (blk->line.state == WEFT_M && state != WEFT_M)
+		/* the home lacks what the former owner wrote */
 		blk->dirty = op != WEFT_OP_GETM || blk->line.status == WEFT_M;
+	}
 	if (out.effects & WEFT_DO_WAKE)
 		blk->backoff_at = 0;
 	weft_block_carry_out(blk, &out, packet, outbox);
@@ -165,7 +165,7 @@ static void recv_known(struct weft_block *blk, const struct weft_packet *packet,
 		weft_cache_taken(blk);
 }
 
-/* A line that we know nothing of: the answer needs no memory. */
+/* A message for a line that this node does not have: the answer needs no memory. */
 static void recv_unknown(struct weft_cache *cache, const struct weft_msg *msg,
 			 struct weft_outbox *outbox)
 {
@@ -186,7 +186,7 @@ static void recv_unknown(struct weft_cache *cache, const struct weft_msg *msg,
 	}
 }
 
-/* What waited until a posted buffer was closed. */
+/* Hand in the messages that waited until the posted buffer was closed. */
 static void recv_parked(struct weft_cache *cache, struct weft_parked *parked)
 {
 	struct weft_parked *next;
@@ -233,7 +233,7 @@ void weft_block_recv(struct weft_cache *cache, const struct weft_packet *packet)
 	rcu_read_lock();
 	region = weft_region_find(&cache->regions, weft_line_region(msg->line));
 	if (region) {
-		/* a block of another size is none of ours */
+		/* no block of this region */
 		if ((weft_msg_has_data(msg->type) || msg->type == WEFT_MSG_LANDED) &&
 		    msg->size != weft_region_block(region)) {
 			rcu_read_unlock();
@@ -255,6 +255,6 @@ void weft_block_recv(struct weft_cache *cache, const struct weft_packet *packet)
 	if (!known)
 		recv_unknown(cache, msg, &outbox);
 	weft_outbox_send(&outbox);
-	/* what landed has closed the posted buffer */
+	/* LANDED has closed the posted buffer */
 	recv_parked(cache, parked);
 }

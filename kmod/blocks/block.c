@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Blocks in the table of their region, see block.h. */
+/* References to blocks, and the table of a region that finds them; see block.h. */
 #include <linux/mm.h>
 #include <linux/slab.h>
 
@@ -13,7 +13,7 @@ void weft_block_put(struct weft_block *blk)
 	if (!refcount_dec_and_test(&blk->ref))
 		return;
 	WARN_ON_ONCE(blk->flying || blk->flushing || blk->offer.posted || blk->offer.parked);
-	/* until here: who has a reference may lock the pages, to find it DEAD */
+	/* not earlier: whoever has a reference may lock the pages to find the block DEAD */
 	for (i = 0; i < blk->nr_folios; i++)
 		if (blk->pages[i])
 			put_page(blk->pages[i]);

@@ -1,27 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A block in the cache: what this node has of a region, or asks for.
- *
- * A struct weft_block joins a line of the protocol core (core/line.h) with the
- * page-cache pages of its block.  Lock order, contexts and lifetimes are in
- * docs/kernel.md; the two rules that everything leans on:
- *
- * - The page lock is the fence.  Who has locked a page of the block and then
- *   seen weft_line_perm() >= p under @lock has p until it unlocks the page:
- *   permission is given away by weft_line_revoked() only, under the locks of all
- *   pages of the block and with no mapping left that allows more.  While @waiting
- *   that is so for weft_line_perm_yet(), too: mappings are looked for later.
- * - A page is PageUptodate only while the permission is at least S.  It is
- *   cleared under the page lock, before the mappings go, so that
- *   filemap_map_pages() obeys the first rule, too.
- *
- * A block stays with a program for a moment after it got it (@keep), so that
- * the access that asked for it gets done and two writers never starve each
- * other: up to WEFT_GRACE_US from the grant to the program's fault or copy, and
- * hold_us (configuration) from there; WEFT_LATE times as long if the word that the program
- * faulted for, to write, is still as it was, for then it has not come so far (its processor
- * may be somebody else's); if it was asked for to write as a program wanted to
- * read it, WEFT_GUESS_US from the fault to read to the one to write.
+ * A block in the cache: a line of the protocol core (core/line.h) joined with the pages of the
+ * page cache that hold its contents.  All files of blocks/ use it; fs/, locks/ and control/
+ * through the functions of those.  Lock order, contexts and lifetimes: docs/kernel.md.
  */
 #ifndef WEFT_BLOCK_H
 #define WEFT_BLOCK_H
@@ -42,17 +23,37 @@ struct weft_cache;
 struct weft_posted;
 struct weft_region;
 
+/*
+ * Two rules hold for every block:
+ *
+ * - The page lock is the fence.  A thread that has locked a page of the block and has then seen
+ *   weft_line_perm() >= p under @lock has permission p until it unlocks the page.  Only
+ *   weft_line_revoked() gives permission away, under the locks of all pages of the block, when
+ *   no mapping allows more than what stays.  While @waiting the same holds for
+ *   weft_line_perm_yet(), since the mappings are removed later.
+ * - A page is PageUptodate only while the permission is at least S.  The flag is cleared under
+ *   the page lock before the mappings go, so filemap_map_pages() obeys the first rule, too.
+ *
+ * Minimum stay: a block is not revoked before @keep, so that the access that asked for it gets
+ * done and two writers never starve each other.
+ * - WEFT_GRACE_US from the grant until the program's fault or copy;
+ * - hold_us (configuration) from that fault or copy on;
+ * - up to WEFT_LATE times hold_us if the word that the program faulted for, to write, has not
+ *   changed: the program has probably lost its processor on the way;
+ * - WEFT_GUESS_US from a read fault to the write fault if the node guessed that the line is
+ *   migratory.
+ */
 #define WEFT_GRACE_US		10000
 #define WEFT_GUESS_US		1000
 #define WEFT_LATE		4	/* times hold_us */
-#define WEFT_PIN_WAIT_US	1000
-#define WEFT_PIN_WAITS		1000
+#define WEFT_PIN_WAIT_US	1000	/* between two looks at a page that a device has pinned */
+#define WEFT_PIN_WAITS		1000	/* looks; then the block goes, and the write may be lost */
 
 enum weft_block_phase {
 	WEFT_BLOCK_NEW,		/* pages are being made */
 	WEFT_BLOCK_LIVE,
-	WEFT_BLOCK_DEAD,	/* being taken apart; still in the region's table */
-	WEFT_BLOCK_GONE,	/* no longer there */
+	WEFT_BLOCK_DEAD,	/* being taken apart; still in the table of the region */
+	WEFT_BLOCK_GONE,	/* removed from the table */
 };
 
 enum weft_flush {
@@ -61,13 +62,13 @@ enum weft_flush {
 	WEFT_FLUSH_NOW,
 };
 
-#define WEFT_SUCCESSORS_MAX	7	/* readers that are lent a block with a lock; others ask */
+#define WEFT_SUCCESSORS_MAX	7	/* readers that a block is lent to; more readers ask for it */
 
 /**
- * struct weft_successors - who has a lock next, and with it what it guards
- * @reader: transactions of readers, which expect the block with these names
- * @n: how many
- * @writer: of the writer after them, 0: there is none
+ * struct weft_successors - the next holders of a lock, who get the blocks that it guards
+ * @reader: transactions by which readers expect the block
+ * @n: number of readers
+ * @writer: transaction of the writer after them, 0 for none
  */
 struct weft_successors {
 	u32 reader[WEFT_SUCCESSORS_MAX];
@@ -77,37 +78,37 @@ struct weft_successors {
 
 enum weft_urged {
 	WEFT_URGED_NOT,
-	WEFT_URGED_NOW,		/* ask */
-	WEFT_URGED_ONCE,	/* asked; again when what we gave away ourselves is settled */
+	WEFT_URGED_NOW,		/* ask for the block in the next step */
+	WEFT_URGED_ONCE,	/* asked; ask again when data that this node retained is settled */
 };
 
 /**
- * struct weft_bound - what the lock that guards a block wants of it, see guarded.h
- * @wish: permission, as soon as the line is idle: it is to be expected with @txn, or
- *	asked for if that is 0.  WEFT_I: nothing
- * @txn: of the lock's request, while the lock is still to come
- * @ours: the block was this node's to write when that request was made
- * @successors: the block is to be lent and passed on to these as soon as the line is idle
- * @expected: counted in weft_cache.expected: nothing was asked yet
- * @urged: it is not to be waited for any longer, enum weft_urged
- * @awaited: it was expected, and has not come yet
- * @unmet: how often in a row it came otherwise than it was expected
- * @since: when the lock came that it should have come with, ns; 0: it has not
- * @patience: until when it is waited for, ns; 0: for ever, the lock is still to come
+ * struct weft_bound - wishes of the lock that guards a block, see bound.h
+ * @wish: permission to get as soon as the line is idle: expected under @txn, or asked for if
+ *	@txn is 0.  WEFT_I: none
+ * @txn: transaction of the request for the lock while the lock is still to come
+ * @ours: this node owned the block when it made that request
+ * @successors: lend and pass the block on to these as soon as the line is idle
+ * @expected: counted in weft_cache.expected; no request has been sent
+ * @urged: do not wait for the block any longer, enum weft_urged
+ * @awaited: the block was expected and has not come yet
+ * @unmet: times in a row that the block came otherwise than with the lock
+ * @since: when the lock came without the block, ns; 0: it has not
+ * @patience: wait for the block until then, ns; 0: without limit, the lock is still to come
  *
- * Of a guard that nobody has said, but programs let see (locks/learn.h):
+ * The rest belongs to guard learning (locks/learn.h):
  *
- * @lock: the lock that it follows: with which it was missed last, or that has learnt it;
- *	0: none was seen, WEFT_NO_LOCK: it was missed without one
- * @learnt: that lock expects it
- * @untried: it came for that reason, and no program has touched it since
- * @brought: ... and was not asked for
- * @saved: ... and was touched, since the lock last looked
- * @rival: it was missed without the lock, since the lock last looked
- * @followers: nodes that were seen to expect it with the lock
- * @passed: the request that it was passed on to, until that is known to have taken it
- * @offered: requests for the lock which it was not passed on to, as nobody had seen that
- *	their nodes expect it
+ * @lock: number of the lock that has learnt the block, or whose holder missed it last; 0: none;
+ *	WEFT_NO_LOCK: a program without a lock missed it last
+ * @learnt: @lock expects the block
+ * @untried: the block came because of that, and no program has touched it since
+ * @brought: and no request was sent for it
+ * @saved: a program touched such a block since the lock was last given up
+ * @rival: a program without @lock missed the block since then
+ * @followers: nodes that were seen to expect the block with the lock
+ * @passed: transaction that the block was passed on to, until its taking is known
+ * @offered: requests for the lock that did not get the block, as their nodes were not known to
+ *	expect it
  */
 struct weft_bound {
 	u8 wish;
@@ -135,19 +136,19 @@ struct weft_bound {
 
 /**
  * struct weft_predict - what programs do with a block that comes with a lock, see predict.h
- * @come: it has come with the lock, and neither was mapped for who has that nor touched
- * @looking: ... and was not mapped for who has the lock: what programs do is seen.  @lock to
- *	write
- * @used: ... and is this, since it came: WEFT_I: nothing, WEFT_S, WEFT_M
- * @usual: the same, when the kernel last looked
- * @run: in so many turns it was to be mapped, after the kernel had looked
- * @left: in so many turns of these it is still to be
- * @unsure: in so many turns it was mapped to read, and whether that was of use is not known
- * @mapped: it was mapped to write since it came
- * @same: ... last time, and seemed not to be written to
- * @whole: that was wrong: all of the page is to be compared, not the word at @at
- * @at: byte at which programs usually begin, of the accesses that @usual names
- * @was: the word that it is in, or a hash of the page, when it was mapped
+ * @come: the block has come with the lock, and has been neither mapped nor touched since
+ * @looking: it was not mapped for the holder of the lock: page faults tell what programs do.
+ *	@lock to write
+ * @used: what they have done in this turn: WEFT_I for nothing, WEFT_S, WEFT_M
+ * @usual: what they did in the last turn in which the kernel looked
+ * @run: turns to map the block in after that look
+ * @left: turns of @run that are left
+ * @unsure: turns in which it was mapped to read, and may not have been used
+ * @mapped: it was mapped to write in this turn
+ * @same: it was mapped to write in the last turn, and the bytes compared equal afterwards
+ * @whole: programs write elsewhere than at @at: compare a hash of the page, not the word
+ * @at: byte at which programs usually begin the access of @usual
+ * @was: that word, or the hash of its page, when the block was mapped
  */
 struct weft_predict {
 	bool come;
@@ -164,13 +165,13 @@ struct weft_predict {
 	u64 was;
 };
 
-/* Of one block; more are lost.  The fragments of 64 KiB at MTU 1500. */
+/* Messages parked for one block; more are dropped.  64 KiB at MTU 1500 have as many fragments. */
 #define WEFT_PARKED_MAX		48
 
 /**
  * struct weft_parked - a message that waits until a posted buffer is closed
- * @next: another one
- * @packet: it, with a reference to the datagram
+ * @next: the message parked before it
+ * @packet: the message, with a reference to the datagram
  */
 struct weft_parked {
 	struct weft_parked *next;
@@ -178,11 +179,11 @@ struct weft_parked {
 };
 
 /**
- * struct weft_offer - the landing that its request has offered, see effects.h
- * @posted: it is not closed yet; with a reference
- * @closing: it is to be closed
- * @n: messages that wait for that
- * @parked: them, the last one first
+ * struct weft_offer - the landing that the block's request has offered, see effects.h
+ * @posted: the posted buffer until it is closed; with a reference
+ * @closing: the closing has begun
+ * @n: number of parked messages
+ * @parked: the messages, newest first
  */
 struct weft_offer {
 	struct weft_posted *posted;
@@ -194,97 +195,86 @@ struct weft_offer {
 /**
  * struct weft_block - a block in the cache
  * @line: state of the line
- * @lock: @line, the contents of the block while nobody has it mapped, and all
- *	below that says so.  Taken with bottom halves off
- * @phase: enum weft_block_phase; in any but LIVE the line is as good as unknown.
- *	@lock
- * @pins: threads that are about to use the block; it is not evicted.  @lock
- * @dirty: modified since it was last written home; in state M only.  @lock
- * @used: a program used it since the eviction last looked.  No lock: a hint
- * @free: state I and idle: first choice for the eviction.  @lock
- * @ahead: nobody asked for it yet, it was read ahead.  No lock: a hint
- * @early: the transaction under way began when nobody waited for it.  @lock
- * @waiting: revocation waits for @keep.  @lock
- * @taking: pages are being taken away from programs, or are about to be.  @lock
- * @guess: it asks to write what a program wants to read.  @lock
- * @losses: time-outs of the retransmission timer in a row.  @lock
- * @rounds: requests of the transaction under way so far.  @lock
- * @wakes: raised by each WEFT_DO_WAKE; what waiters look at.  @lock to write
- * @fails: raised by each WEFT_DO_FAIL.  @lock to write
- * @resending: messages that go out now are repetitions.  @lock
- * @asked: when the last request of it went out that was no repetition, ns.  @lock
- * @dunned: when those were first told to give the block back to whom it is lent, ns.
- *	@lock
- * @repeated: when a request last went out as a repetition, ns.  @lock
- * @doubt: how long a request that was repeated took, ns, counted from its first
- *	copy; 0: none did, or it is settled.  If both copies are answered the
- *	repetition was needless, and this is how slow the rack is; if not, one of
- *	them was lost, and it says nothing.  @lock
- * @doubt_txn: its transaction.  @lock
- * @doubt_op: what it was for, enum weft_op.  @lock
- * @began: when the transaction under way began, ns.  @lock
- * @heard: when the revocation under way was asked for, ns.  @lock
- * @keep: not to be revoked before, ns; 0: at any time.  @lock
- * @late: until when it stays if the word @watch has not changed, ns; 0: no longer than
- *	@keep.  @lock
- * @watch: byte of the block that a program is about to write to.  @lock
- * @was: the word that it is in, before that.  @lock
- * @fresh: a program got it and did not come back for its access yet.  @lock to
- *	write
- * @pin_waits: how often revocation waited for a device.  @lock
- * @armed: @timer has a reference.  @lock
- * @nowhere: the home said that it has no such line.  @lock to write
- * @lost: what came with the transaction @lost_txn is older than what a dead node had, and
- *	the region's policy is that nobody gets that: no program has access, whatever the
- *	permission, and the block is dropped as soon as the line is idle.  @lock
- * @denials: raised each time that such contents come.  @lock to write
- * @putting: counted in weft_cache.putting.  @lock
- * @owed: a device writes into it, and its home is to have it: see recovery.c, whose
- *	work alone looks at this
- * @want: what threads of this node want to do: WEFT_I, WEFT_S, WEFT_M.  It is asked for as
- *	soon as the line is idle.  @lock
- * @leave: the eviction wants it to go, now or not at all.  @lock
- * @clean: it is to be written home.  @lock
- * @modified: by programs of this node since it was last home, or on its way there.  @lock
- * @through_until: when another node gets it though it is not home, ns; 0: none waits for that.
- *	@lock
- * @flush: its home begins anew and wants it, enum weft_flush.  @lock
- * @forget: its home does not know it any more.  @lock
- * @bound: what the lock that guards it wants.  @lock
- * @predict: what programs do with it that have that lock.  @lock
- * @offer: where its request says that it may land.  @lock
- * @migratory: is it read, then written, each time that it comes?  @lock
- * @backoff_at: when to repeat a refused request, ns; 0: none was.  @lock
- * @retry_at: when to send again, ns; 0: nothing is to be answered, or @backoff_at.  @lock
- * @look_at: when to see, before that, whether what was asked for later is here, ns; 0: not
- *	again.  @lock
- * @ref: the region's table has one, so has the armed timer, queued work and each
- *	thread that looks
- * @misses: how often the permission came that was asked for.  @lock
- * @contents: its bytes, for messages; its generation is raised under @lock
- * @writable: programs may write to it.  @lock
- * @sealed: ... and those of this node do not for now, see tail.h.  @lock
- * @flying: it counts as under way to this node, see flight.h.  @lock
- * @homing: ... though it is here, as its home is still to have it.  @lock
- * @flushing: ... from it to its home.  @lock
- * @from: the home in whose window it is as @flying.  @lock
- * @to: ... as @flushing, and which @putting counts for; the last one that it did.  A region may
- *	get other homes meanwhile.  @lock
- * @cache: that it is in
- * @region: that it is of; valid until the block left its table
+ * @lock: guards all fields but those that say otherwise, and the contents while no program has
+ *	the block mapped; taken with bottom halves off
+ * @phase: enum weft_block_phase; in any but LIVE messages are answered as for an unknown line
+ * @dirty: modified since it was last written home; in state M only
+ * @modified: programs of this node have modified it since its last write-back began
+ * @used: a program used it since the eviction last looked; a hint without a lock
+ * @free: state I and idle: the first choice of the eviction
+ * @ahead: read ahead, and no thread has asked for it yet; a hint without a lock
+ * @early: no thread waited when the transaction began
+ * @waiting: the revocation waits for @keep
+ * @taking: work that takes the pages away from programs is queued or runs
+ * @guess: the request to write serves a program that wants to read
+ * @fresh: granted to a program that has not come back for its access; read without the lock
+ * @armed: @timer has a reference
+ * @want: permission that threads of this node want, requested as soon as the line is idle:
+ *	WEFT_I, WEFT_S, WEFT_M
+ * @leave: the eviction wants the block to go, in the next step or not at all
+ * @clean: write it home
+ * @flush: its home begins anew and wants it, enum weft_flush
+ * @forget: its home knows the line no more
+ * @nowhere: the home said that it has no such line; read without the lock
+ * @lost: the contents that came with @lost_txn are older than those that died with a node, and
+ *	the region's policy refuses such contents: no program has permission, and the block is
+ *	dropped as soon as the line is idle
+ * @resending: the messages of this event are repetitions
+ * @putting: counted in weft_cache.putting: on its way home
+ * @owed: a device writes into it, and its home wants it; fs/recovery.c alone looks at this
+ * @writable: programs may write to it
+ * @sealed: but those of this node do not for now, see tail.h
+ * @flying: counted as in flight from its home, see flight.h
+ * @homing: it is here, but the home does not have it yet, and it stays in the window for that
+ * @flushing: counted as in flight to its home
+ * @from: home whose window counts @flying.  A region may get other homes meanwhile
+ * @to: home whose window counts @flushing, and that @putting counts for, or did last
+ * @losses: expirations of the retransmission timer in a row
+ * @pin_waits: times that the revocation waited for a device
+ * @pins: threads that are about to use the block, which keep the eviction off
+ * @rounds: round trips of the transaction under way so far
+ * @wakes: raised by each WEFT_DO_WAKE; waiters look at it without the lock
+ * @fails: raised by each WEFT_DO_FAIL
+ * @denials: raised when contents come that @lost is set for
+ * @lost_txn: see @lost
+ * @began: when the transaction under way began, ns
+ * @asked: when its last request went out that was no repetition, ns
+ * @dunned: when INV first went to the nodes that the line is lent to, ns
+ * @repeated: when a request last went out as a repetition, ns
+ * @doubt: round trip of a repeated request, ns, from its first copy; 0: none, or settled.  A
+ *	second answer shows that the repetition was spurious and this the true round trip; if
+ *	none comes, a copy was lost, and it says nothing
+ * @doubt_txn: transaction of that request
+ * @doubt_op: and its enum weft_op
+ * @heard: when the revocation under way was asked for, ns
+ * @keep: earliest time of a revocation, ns; 0: at any time
+ * @late: latest end of the stay while the word at @watch has not changed, ns; 0: @keep
+ * @was: that word before the write
+ * @watch: byte of the block that a program is about to write to
+ * @bound: wishes of the lock that guards it
+ * @predict: what programs do with it that have that lock
+ * @offer: landing of its request
+ * @migratory: whether it is read and then written on each visit
+ * @backoff_at: when to repeat a refused request, ns; 0: none was refused
+ * @retry_at: when the retransmission timer expires, ns; 0: no answer is due, or @backoff_at
+ * @look_at: when to look, before that, whether later requests have been answered, ns; 0: never
+ * @through_until: when another node gets the block though it is not home, ns; 0: none waits
+ * @ref: one for the table of the region, the armed timer, queued work and each thread that uses
+ *	the pointer
+ * @misses: permissions that came as requested
+ * @contents: its bytes, for messages; the generation is raised under @lock
+ * @cache: the cache of this node in the rack
+ * @region: valid until the block has left the table of the region
  * @wait: for WEFT_DO_WAKE and for changes of @phase
- * @timer: for the first of @backoff_at, @retry_at, @look_at, @keep and @bound.patience.  Not
- *	stopped when they go: it looks at them itself
- * @take: takes the block away from the programs
+ * @timer: expires at the first of @backoff_at, @retry_at, @look_at, @keep and @bound.patience;
+ *	not stopped when they change, as its function looks at them
+ * @take: takes the pages away from programs
  * @lru: in weft_cache.lru or .free, under weft_cache.lru_lock
- * @rcu: of the lookup in softirq
+ * @rcu: frees it a grace period after the last reference, as softirq looks blocks up
  * @nr_pages: pages of the block
- * @nr_folios: 1: these are one folio, which has one lock; else each is one.  Constant once
- *	LIVE
- * @revocations: how often another node took the block, or the right to write it.
- *	@lock
- * @pages: them, a reference to each folio that is kept as long as the line; constant once
- *	LIVE
+ * @nr_folios: 1 if these are one folio, with one lock; else @nr_pages.  Constant once LIVE
+ * @revocations: times that another node took the block, or the right to write it
+ * @pages: a reference to each folio, put with the last reference to the block; constant once LIVE
  */
 struct weft_block {
 	struct weft_line line;
@@ -363,8 +353,8 @@ struct weft_block {
 };
 
 /*
- * What a wait of @slice jiffies, begun at @began, took longer because this machine stood still, as
- * a paused guest does: nobody has waited then.  0: it was woken in time, or about.
+ * How much longer than its @slice jiffies a wait begun at @began took because this machine stood
+ * still, as a paused guest does.  0: it did not.
  */
 static inline unsigned long weft_stood_still(unsigned long began, long slice)
 {
@@ -375,29 +365,25 @@ static inline unsigned long weft_stood_still(unsigned long began, long slice)
 
 void weft_block_put(struct weft_block *blk);
 
-/* For a new block, whose size is known. */
+/* Of a new block, whose number of pages is set. */
 void weft_block_init_contents(struct weft_block *blk);
 
-/* Its bytes, for a message: with a reference to the block.  Any context. */
+/* The block's bytes for a message, with a reference to the block.  Any context. */
 struct weft_contents *weft_block_contents(struct weft_block *blk);
 
-/* And back. */
+/* The block that contents belong to. */
 struct weft_block *weft_block_of_contents(struct weft_contents *contents);
 
-/**
- * weft_block_find() - look a block up
- *
- * Any context.  Return: the block with a reference, LIVE or not, or NULL.
- */
+/* The block with a reference, LIVE or not, or NULL.  Any context. */
 struct weft_block *weft_block_find(struct weft_region *region, u64 index);
 
-/* The first block at or after *index, with a reference; *index is set to it. */
+/* The first block at or after *index, with a reference; *index is set to its own. */
 struct weft_block *weft_block_next(struct weft_region *region, u64 *index);
 
-/* Another phase; whoever waits for one looks again. */
+/* Change the phase and wake all that wait for it. */
 void weft_block_set_phase(struct weft_block *blk, u8 phase);
 
-/* Something happened that threads wait for: see @wakes. */
+/* Raise @wakes and wake all waiters. */
 void weft_block_wake(struct weft_block *blk) __must_hold(&blk->lock);
 
 #endif /* WEFT_BLOCK_H */

@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * A block that a lock guards, see bound.h.
- *
- * What a lock wants of a block may have to wait until the line is idle: it is kept in
- * struct weft_bound until then, and looked at by each step.
- */
+/* Wishes of the lock that guards a block, see bound.h. */
 #include "base/stats.h"
 #include "blocks/bound.h"
 #include "blocks/cache.h"
@@ -16,13 +11,13 @@
 #include "net/node.h"
 #include "net/rtt.h"
 
-#define CACHE_PART	8	/* of the cache, which may only be expected */
+#define CACHE_PART	8	/* an eighth of the cache may be expected, not more */
 
 /* --- expecting ------------------------------------------------------------------ */
 
 static bool room_to_expect(const struct weft_block *blk)
 {
-	/* a block that is expected cannot be evicted */
+	/* the eviction cannot take a block that is expected */
 	return atomic_long_read(&blk->cache->expected) + blk->nr_pages <=
 	       READ_ONCE(blk->cache->max_pages) / CACHE_PART;
 }
@@ -42,13 +37,13 @@ static bool begin_to_expect(struct weft_block *blk, struct weft_out *out)
 	struct weft_bound *b = &blk->bound;
 
 	if (weft_line_perm(&blk->line) >= b->wish)
-		return false; /* ours as yet; it may go with the lock before we get it again */
+		return false; /* not yet lost: it may go with the lock and come back with it */
 	if (!room_to_expect(blk)) {
 		b->wish = WEFT_I;
 		return false;
 	}
 	if (!weft_line_expect(&blk->line, b->wish, b->txn, out)) {
-		/* busy: as soon as it is not, unless others may have had it meanwhile */
+		/* busy: try again when idle, unless another node may have owned it since */
 		if (b->ours && blk->line.state != WEFT_M)
 			b->wish = WEFT_I;
 		return false;
@@ -83,7 +78,7 @@ void weft_bound_asked(struct weft_block *blk)
 	blk->began = ktime_get_ns();
 }
 
-/* --- guards that were learnt -------------------------------------------------------- */
+/* --- guard learning ----------------------------------------------------------------- */
 
 static void untried(struct weft_block *blk)
 {
@@ -111,7 +106,7 @@ void weft_bound_touched(struct weft_block *blk)
 	spin_unlock_bh(&blk->lock);
 }
 
-/* Did this request for the lock not get it passed on? */
+/* Is @txn a request for the lock that did not get the block? */
 static bool was_offered(const struct weft_bound *b, u32 txn)
 {
 	u32 i;
@@ -124,7 +119,7 @@ static bool was_offered(const struct weft_bound *b, u32 txn)
 	return false;
 }
 
-/* Who was passed it had not expected it, and is not passed it any more. */
+/* The node had not expected the block that was passed on to it: pass it no more. */
 static void was_refused(struct weft_block *blk)
 {
 	struct weft_bound *b = &blk->bound;
@@ -135,8 +130,8 @@ static void was_refused(struct weft_block *blk)
 }
 
 /*
- * Who expects a block with a lock asks for it by the name of its request for the lock: that
- * is how others hear of it.
+ * Learn from messages which nodes expect the block with the lock: such a node asks for the block
+ * under the transaction of its request for the lock.
  */
 static void watch(struct weft_block *blk, const struct weft_msg *msg, u8 state)
 {
@@ -147,15 +142,15 @@ static void watch(struct weft_block *blk, const struct weft_msg *msg, u8 state)
 		return;
 	if ((msg->type == WEFT_MSG_INV || msg->type == WEFT_MSG_FWD) && was_offered(b, msg->txn))
 		b->followers |= weft_node_bit(weft_txn_member(msg->txn));
-	/* what was lent with the lock would have been given back with it */
+	/* a reader that expects the block gives it back with the lock; these had to be told */
 	if (l->op == WEFT_OP_TAKE && l->dunned)
 		b->followers &= ~(l->lent & ~l->back);
 	if (!b->passed)
 		return;
-	/* another one was faster */
+	/* another node got the block first */
 	if (msg->type == WEFT_MSG_INV && state == WEFT_M && msg->txn != b->passed)
 		b->passed = 0;
-	/* taken; or taken, and come back before we were told */
+	/* the node has taken the block, or has taken it and given it back already */
 	if (!l->held && (weft_line_taken(l, msg) || l->state > state))
 		b->passed = 0;
 	else if (msg->type == WEFT_MSG_INFO &&
@@ -169,8 +164,8 @@ static void watch(struct weft_block *blk, const struct weft_msg *msg, u8 state)
 /* --- what comes --------------------------------------------------------------------- */
 
 /*
- * The block is here; @passed: with the lock, @unasked: by itself.  Only that tells how
- * long it takes: what was asked for took as long as we waited before.
+ * The block is here.  @passed: with the lock.  @unasked: without a request; only then the time is
+ * a sample, since a request adds the time that this node waited before it.
  */
 static bool came(struct weft_block *blk, bool passed, bool unasked)
 {
@@ -185,7 +180,7 @@ static bool came(struct weft_block *blk, bool passed, bool unasked)
 					ktime_get_ns() - b->since);
 		b->unmet = 0;
 	} else if (b->awaited && ++b->unmet == 0) {
-		b->unmet = 1; /* as often as can be counted */
+		b->unmet = 1; /* saturated */
 	}
 	set_expected(blk, false);
 	b->awaited = false;
@@ -204,22 +199,22 @@ bool weft_bound_recv(struct weft_block *blk, const struct weft_msg *msg, u8 stat
 	lockdep_assert_held(&blk->lock);
 	watch(blk, msg, state);
 	/*
-	 * It was answered before it was expected, and so refused: whatever bears
-	 * this name must be refused from now on.
+	 * The block came before it was expected, and was refused.  All messages of this
+	 * transaction must be refused from now on.
 	 */
 	if (b->wish && b->txn == msg->txn)
 		b->wish = WEFT_I;
 	/*
-	 * What is under way to us may be from before the write that this is for; but not what
-	 * was ours all the time since there is that name, and is expected as soon as it goes.
+	 * Data in flight to this node may be older than the write that this INV is for.  A block
+	 * that this node has owned since it named @txn cannot be: it is expected when it goes.
 	 */
 	if (b->txn && msg->type == WEFT_MSG_INV && !(b->ours && state == WEFT_M))
 		b->wish = WEFT_I;
-	/* we may have asked meanwhile, as it took longer than usual */
+	/* the node may have asked meanwhile, after the usual time */
 	if (l->state > state) {
 		bool passed = b->expected || l->loaned || msg->type == WEFT_MSG_PASSED;
 
-		/* what was mapped before may be used without a fault */
+		/* a block that was here may be mapped, and used without a fault */
 		if (b->learnt && state == WEFT_I && (passed || b->awaited)) {
 			b->brought = passed;
 			untried(blk);
@@ -254,7 +249,7 @@ static bool has_successors(const struct weft_block *blk)
 	return blk->bound.successors.n || blk->bound.successors.writer;
 }
 
-/* The next one's turn.  Return: false if it gets nothing. */
+/* Lend or pass the block on to the next successor.  Return: false if it gets nothing. */
 static bool pass_one(struct weft_block *blk, struct weft_out *out)
 {
 	struct weft_successors *successors = &blk->bound.successors;
@@ -263,7 +258,7 @@ static bool pass_one(struct weft_block *blk, struct weft_out *out)
 	if (successors->n)
 		return weft_line_lend(&blk->line, successors->reader[--successors->n], out);
 	successors->writer = 0;
-	/* it would be there before it is home: who wants it asks for it */
+	/* write-through: the writer asks for the block, and it goes home first */
 	if (blk->modified && weft_through_kept(blk->region))
 		return false;
 	if (!weft_line_pass(&blk->line, writer, out))
@@ -284,14 +279,14 @@ static bool pass(struct weft_block *blk, struct weft_out *out)
 	return false;
 }
 
-/* Ask, as nobody passes it on any more. */
+/* Ask: no node passes the block on any more. */
 static bool ask_early(struct weft_block *blk, struct weft_out *out)
 {
 	u8 perm = blk->bound.wish;
 
 	if (!weft_line_idle(&blk->line))
 		return false;
-	/* once: what the home refuses for good is not asked for again */
+	/* once, as the home may refuse the line for good */
 	blk->bound.wish = WEFT_I;
 	weft_line_want(&blk->line, perm, weft_node_seq(blk->cache->node), out);
 	if (!out->n)
@@ -301,12 +296,12 @@ static bool ask_early(struct weft_block *blk, struct weft_out *out)
 	return true;
 }
 
-/* It is expected, and asked for all the same. */
+/* Ask for a block that is expected. */
 static bool ask_anyway(struct weft_block *blk, struct weft_out *out)
 {
 	struct weft_bound *b = &blk->bound;
 
-	/* what we had given away ourselves has to be settled first */
+	/* the fate of data that this node retains comes first */
 	if (b->urged == WEFT_URGED_NOT || (b->urged == WEFT_URGED_ONCE && blk->line.held))
 		return false;
 	b->urged = WEFT_URGED_ONCE;
@@ -328,7 +323,7 @@ bool weft_bound_step(struct weft_block *blk, struct weft_out *out)
 	if (b->txn)
 		return begin_to_expect(blk, out);
 	if (weft_line_perm(&blk->line) >= b->wish) {
-		/* we had lent it, and have it back */
+		/* the readers have given it back */
 		b->wish = WEFT_I;
 		if (b->patience)
 			came(blk, true, true);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* All blocks of this node: their lists and how many they are, see cache.h. */
+/* Lists and accounting of the blocks of this node, see cache.h. */
 #include "blocks/cache.h"
 #include "net/node.h"
 
@@ -8,17 +8,15 @@ unsigned long weft_cache_in_use(const struct weft_cache *cache)
 	return (unsigned long)max(atomic_long_read(&cache->pages), 0L);
 }
 
-/* What the background eviction leaves: an eighth is free. */
 unsigned long weft_cache_low_mark(const struct weft_cache *cache)
 {
 	unsigned long max = READ_ONCE(cache->max_pages);
 
-	return max - max / 8;
+	return max - max / 8; /* an eighth stays free */
 }
 
 void weft_cache_add(struct weft_block *blk)
 {
-	/* in no list until it is LIVE */
 	spin_lock_bh(&blk->cache->lru_lock);
 	blk->cache->lines++;
 	spin_unlock_bh(&blk->cache->lru_lock);
@@ -78,7 +76,7 @@ void weft_cache_put_moves(struct weft_block *blk)
 	atomic_dec(putting_to(blk));
 	weft_flight_home_moves(blk, home);
 	atomic_inc(putting_to(blk));
-	/* its write-back went to the other one */
+	/* the write-back went to the former home: send it to this one now */
 	blk->retry_at = ktime_get_ns();
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * All blocks of this node: the lists that the eviction goes through, the room that they
- * take, and those that are on their way home.
+ * All blocks of this node in a rack: the lists of the eviction, the memory that blocks take, and
+ * the blocks on their way home.  blocks/ changes it; fs/, locks/ and control/ read it.  Accounting
+ * only: evict.c decides which block goes.
  */
 #ifndef WEFT_CACHE_H
 #define WEFT_CACHE_H
@@ -14,30 +15,30 @@
 
 struct shrinker;
 
-/* Blocks that the eviction has on their way home at a time. */
+/* Blocks that the eviction writes home at a time. */
 #define WEFT_PUTTING_MAX	64
 
 /**
  * struct weft_cache - all blocks of this node
- * @node: that it is of
- * @regions: those of which there are blocks, or may be
- * @lru_lock: @lru, @free, @lines
+ * @node: this machine in the rack
+ * @regions: the regions that blocks may belong to
+ * @lru_lock: guards @lru, @free, @lines
  * @lru: blocks in use, the oldest first
  * @free: blocks that hold nothing
- * @lines: how many blocks there are, also those that are in no list
- * @pages: pages that they take, or that are reserved for new ones
- * @max_pages: what they may take
- * @room: for a page less, or a block more that may go
- * @evict: keeps room free
- * @putting: blocks that are being written home
- * @putting_to: the same, for each home: one that is silent keeps its own waiting
+ * @lines: number of blocks, also of those in no list
+ * @pages: pages of blocks, and pages reserved for new ones
+ * @max_pages: limit of @pages
+ * @room: waiters for a page less or a block more that may go
+ * @evict: background eviction
+ * @putting: blocks on their way home
+ * @putting_to: the same for each home, so that a silent home delays its own blocks only
  * @taken: blocks that each home has taken back so far
  * @from: what is in flight from each home to this node
  * @to: what is in flight to each home
- * @renewed: blocks that renewals of directories are done with here
- * @expected: pages of blocks that are only expected, with locks
- * @shrinker: gives memory back when there is little of it; while something is mounted
- * @wq: revocation; the other end waits for it
+ * @renewed: blocks that this node has finished for homes that begin anew
+ * @expected: pages of blocks with bound.expected
+ * @shrinker: gives memory back under pressure, while something is mounted
+ * @wq: revocation, which other nodes wait for
  * @evict_wq: eviction
  */
 struct weft_cache {
@@ -65,9 +66,9 @@ struct weft_cache {
 
 /**
  * struct weft_cache_status - what is in the cache
- * @lines: blocks
- * @bytes: their size
- * @max: bytes that they may take
+ * @lines: number of blocks
+ * @bytes: memory that they take
+ * @max: limit of @bytes
  */
 struct weft_cache_status {
 	u64 lines;
@@ -82,37 +83,36 @@ static inline const struct weft_counters *weft_block_counters(const struct weft_
 
 void weft_cache_status(struct weft_cache *cache, struct weft_cache_status *status);
 
-/* Put a new block where the eviction finds it, when it is LIVE. */
+/* Count a new block; the first weft_cache_move() puts it into a list. */
 void weft_cache_add(struct weft_block *blk);
 
-/* Move it to the end of the list that it belongs to. */
+/* Move a block that is LIVE to the end of the list that it belongs to. */
 void weft_cache_move(struct weft_block *blk) __must_hold(&blk->lock);
 
-/* It is gone. */
+/* The block is gone. */
 void weft_cache_del(struct weft_block *blk);
 
-/* Pages in use or reserved; what the background eviction leaves: an eighth is free. */
+/* Pages in use or reserved; the level down to which the background evicts. */
 unsigned long weft_cache_in_use(const struct weft_cache *cache);
 unsigned long weft_cache_low_mark(const struct weft_cache *cache);
 
-/* So many pages less are reserved. */
 void weft_cache_unreserve(struct weft_cache *cache, unsigned long pages);
 
-/* Somebody waits for room, and this might be some. */
+/* There may be room, or a block that may go: wake those that wait for it. */
 void weft_cache_room(struct weft_cache *cache);
 
 /*
- * A block begins to be written home; its region has other homes now; it is there.  Which home
- * that counts for is in the block (@to).
+ * A block begins to go home; its region has got other homes meanwhile; it is there.  @to of the
+ * block names the home that this counts for.
  */
 void weft_cache_put_begins(struct weft_block *blk) __must_hold(&blk->lock);
 void weft_cache_put_moves(struct weft_block *blk) __must_hold(&blk->lock);
 void weft_cache_put_ends(struct weft_block *blk) __must_hold(&blk->lock);
 
-/* The home that it was being written to took this block back. */
+/* The home @to has taken the block back. */
 void weft_cache_taken(const struct weft_block *blk) __must_hold(&blk->lock);
 
-/* How many blocks this home, or all of them, have taken back so far.  Any context. */
+/* Number of blocks that this home, or all homes, have taken back so far.  Any context. */
 u64 weft_cache_taken_by(const struct weft_cache *cache, u8 blade);
 u64 weft_cache_taken_all(const struct weft_cache *cache);
 

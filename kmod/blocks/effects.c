@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What the protocol core decided, done; see effects.h. */
+/* Contents, messages, landings and waiters of one event, see effects.h. */
 #include <linux/slab.h>
 
 #include "base/stats.h"
@@ -15,11 +15,11 @@
 #include "net/rtt.h"
 #include "net/transport.h"
 
-#define EARLY_MS	200	/* more patience while nobody waits */
-#define LOOK_MIN_NS	(2 * NSEC_PER_MSEC)	/* no look at what was overtaken before */
-#define LOOK_LOSSES	3	/* and none after so many losses: something else is wrong */
+#define EARLY_MS	200	/* added to the time-out while no thread waits */
+#define LOOK_MIN_NS	(2 * NSEC_PER_MSEC)	/* least time until a request counts as overtaken */
+#define LOOK_LOSSES	3	/* no such look after so many losses: something else is wrong */
 
-/* --- when it is to be answered --------------------------------------------------- */
+/* --- when an answer is due ------------------------------------------------------- */
 
 static u64 after(unsigned long ticks)
 {
@@ -35,7 +35,7 @@ void weft_block_look_later(struct weft_block *blk)
 		       ktime_get_ns() + max_t(u64, usual, LOOK_MIN_NS) : 0;
 }
 
-/* What was sent is to be answered. */
+/* Set @retry_at, @backoff_at and @look_at for what was sent. */
 static void expect_answer(struct weft_block *blk, u32 effects)
 {
 	const struct weft_rtts *rtts = &blk->cache->node->rtts;
@@ -50,14 +50,14 @@ static void expect_answer(struct weft_block *blk, u32 effects)
 		blk->backoff_at = ktime_get_ns() + weft_rtt_backoff(rtts, blk->line.nacks);
 		blk->retry_at = 0;
 	} else if (blk->backoff_at) {
-		/* what was refused is asked for again then, and comes here */
+		/* the repetition of the refused request sets the timer */
 	} else if (blk->line.op == WEFT_OP_NONE || blk->line.expecting) {
 		blk->retry_at = after(weft_rtt_query(rtts, blk->line.held == WEFT_HELD_PINNED,
 						     blk->losses));
 	} else {
-		/* its readers have it, and its home may have many others to write */
+		/* readers have the block already; the home may have many others to write */
 		wait = weft_rtt_timeout(rtts, here ? WEFT_RTT_WRITTEN : what, blk->losses);
-		/* the last of a batch takes many times as long as the first */
+		/* the last of a batch takes many times as long as the first one */
 		if (here || (what == WEFT_RTT_AHEAD && !blk->pins))
 			wait += msecs_to_jiffies(EARLY_MS);
 		blk->retry_at = after(wait);
@@ -79,7 +79,7 @@ void weft_block_hurry(struct weft_block *blk)
 
 /* --- landings ------------------------------------------------------------------------ */
 
-/* What goes on for the same data goes with the landing that is open for it. */
+/* A READ of the transaction that opened the landing offers it again. */
 static bool goes_on(const struct weft_block *blk, const struct weft_msg *msg)
 {
 	return blk->line.landing && blk->offer.posted && !blk->offer.closing &&
@@ -118,7 +118,7 @@ static void put(u32 to, const struct weft_msg *from, const struct weft_landing *
 		msg.payload = payload;
 		msg.len = WEFT_LANDING_LEN;
 	}
-	/* a READ is that already */
+	/* a READ into such a buffer is the direct read itself */
 	if (posted && posted->direct && msg.type != WEFT_MSG_READ)
 		msg.flags |= WEFT_F_DIRECT;
 	weft_outbox_put_offer(outbox, to, &msg, posted);
@@ -215,7 +215,7 @@ struct weft_parked *weft_offer_take_parked(struct weft_block *blk)
 
 /* --- messages ---------------------------------------------------------------------- */
 
-/* Requests of the transaction under way: @rounds, and when the last one went. */
+/* Note when a request of the transaction went, and count it in @rounds. */
 static void count_sent(struct weft_block *blk, const struct weft_msg *msg)
 {
 	bool resending = blk->resending;
@@ -228,7 +228,7 @@ static void count_sent(struct weft_block *blk, const struct weft_msg *msg)
 	case WEFT_MSG_GETS:
 	case WEFT_MSG_GETM:
 		if (blk->bound.expected)
-			resending = false; /* the rest of what was passed on */
+			resending = false; /* the first request for a block that was expected */
 		weft_bound_asked(blk);
 		if (!resending)
 			blk->rounds++;
@@ -241,7 +241,7 @@ static void count_sent(struct weft_block *blk, const struct weft_msg *msg)
 			blk->rounds++;
 		break;
 	case WEFT_MSG_INV:
-		/* to those who were lent the line, which was to come by itself */
+		/* to readers that the line is lent to: the block no longer comes unasked */
 		weft_bound_asked(blk);
 		break;
 	case WEFT_MSG_COMMIT:
@@ -280,7 +280,7 @@ static void send_all(struct weft_block *blk, struct weft_out *out,
 		else
 			put_offer(blk, to, s, outbox);
 	}
-	/* all of them in one round trip */
+	/* one round trip for all INVs */
 	if (dunned && !blk->resending)
 		blk->rounds++;
 	if (dunned && !blk->dunned)
@@ -290,9 +290,9 @@ static void send_all(struct weft_block *blk, struct weft_out *out,
 /* --- contents, permission, waiters --------------------------------------------------- */
 
 /*
- * The block is about to change, by what has come or by programs that may write to it from
- * now on: what messages that are not encoded yet were to carry is no longer there.  What
- * they carry of a block that programs may write to already is of any moment since.
+ * Raise the generation if the block is about to change, by contents that have come or by programs
+ * that may write from now on: messages that are not encoded yet are dropped (weft_contents).
+ * While programs may write, a message carries the block as it is at any moment.
  */
 static void note_change(struct weft_block *blk, const struct weft_out *out)
 {
@@ -303,7 +303,6 @@ static void note_change(struct weft_block *blk, const struct weft_out *out)
 	blk->writable = writable;
 }
 
-/* How it came: what makes a line migratory. */
 static enum weft_came how_it_came(const struct weft_block *blk, u32 miss)
 {
 	if (blk->guess && blk->line.state == WEFT_M)
@@ -313,7 +312,7 @@ static enum weft_came how_it_came(const struct weft_block *blk, u32 miss)
 	return miss == WEFT_MISS_UPGRADE ? WEFT_CAME_UPGRADE : WEFT_CAME_WRITE;
 }
 
-/* Permission is here, whether it was asked for or came with a lock. */
+/* Permission has come, by request or with a lock. */
 static void served(struct weft_block *blk, u32 miss)
 {
 	weft_migratory_came(&blk->migratory, how_it_came(blk, miss));
@@ -324,7 +323,7 @@ static void served(struct weft_block *blk, u32 miss)
 		weft_stat_inc(weft_block_counters(blk), WEFT_STAT_BLOCKS_IN);
 	if (blk->want <= blk->line.state)
 		blk->want = WEFT_I;
-	/* whoever waits gets the chance to do the access */
+	/* the minimum stay, for threads that wait */
 	blk->fresh = blk->pins > 0;
 	if (blk->lost) {
 		blk->fresh = false;
@@ -357,7 +356,7 @@ void weft_block_carry_out(struct weft_block *blk, struct weft_out *out,
 		weft_stat_inc(weft_block_counters(blk), WEFT_STAT_MISS_FAILED);
 	}
 	if (out->effects & WEFT_DO_FREE) {
-		/* who gives a block up has taken it away from the programs before */
+		/* programs lose a block before it is given up */
 		WARN_ON_ONCE(weft_pages_mapped(blk));
 		blk->dirty = false;
 		blk->modified = false;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the protocol core decided about a block, done: contents, messages, waiters, and
- * until when it is to be answered.
+ * Carries out what the protocol core has decided about a block: contents, messages and their
+ * landings, waiters, the time by which an answer is due.  The other files of blocks/ call it with
+ * the block locked.  It decides nothing about the line and takes nothing away from programs.
  */
 #ifndef WEFT_EFFECTS_H
 #define WEFT_EFFECTS_H
@@ -16,33 +17,33 @@ struct weft_send;
 /**
  * weft_block_carry_out() - do what follows from one event
  * @out: from the core
- * @packet: the message that it came from, or NULL
+ * @packet: the message that caused it, or NULL
  * @outbox: receives the messages
  *
- * Between weft_block_begin() and weft_block_end(); the block is LIVE.  What the core wants
- * to be taken away from programs it says in the line (@revoking): the next step sees that.
+ * Between weft_block_begin() and weft_block_end(); the block is LIVE.  WEFT_DO_REVOKE and
+ * WEFT_DO_PROTECT are left to the next step, which sees @revoking in the line.
  */
 void weft_block_carry_out(struct weft_block *blk, struct weft_out *out,
 			  const struct weft_packet *packet, struct weft_outbox *outbox)
 	__must_hold(&blk->lock);
 
-/* A transaction that programs, or a lock, wait for begins. */
+/* A transaction begins that programs, or a lock, wait for. */
 void weft_block_asks(struct weft_block *blk) __must_hold(&blk->lock);
 
-/* What follows if it is asked (again) now: @out is to be carried out. */
+/* Repeat the request now; the caller carries @out out. */
 void weft_block_ask_again(struct weft_block *blk, struct weft_out *out)
 	__must_hold(&blk->lock);
 
-/* Others have not overtaken it, but may yet. */
+/* Set @look_at: look later whether younger requests have overtaken this one. */
 void weft_block_look_later(struct weft_block *blk) __must_hold(&blk->lock);
 
-/* Somebody waits from now on for what was asked for early. */
+/* A thread waits from now on for what was read ahead: shorten the time-out. */
 void weft_block_hurry(struct weft_block *blk) __must_hold(&blk->lock);
 
-/* Which of the usual times holds for this operation, see rtt.h. */
+/* The class of round trips (rtt.h) that this operation belongs to. */
 static inline enum weft_rtt_what weft_block_rtt(const struct weft_block *blk, u8 op)
 {
-	/* a line that has left: its COMMIT comes after all that is written home */
+	/* the COMMIT of a line that has left comes after the write-backs before it */
 	if (op == WEFT_OP_PUT || op == WEFT_OP_CLEAN ||
 	    (op == WEFT_OP_COMMIT && blk->line.state == WEFT_I))
 		return WEFT_RTT_HOME;
@@ -67,7 +68,7 @@ bool weft_offer_landed(struct weft_block *blk, const struct weft_packet *packet)
  * weft_offer_closed() - nobody can write to a posted buffer any more
  *
  * Return: true if the block still waited for it: the caller puts the block's reference to the
- * posted buffer after it has let go of the lock.
+ * posted buffer after it has released the lock.
  */
 bool weft_offer_closed(struct weft_block *blk, const struct weft_posted *posted);
 

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Keeping the cache within its size, see evict.h.
- *
- * Blocks that hold nothing go first, then the one that was not used for longest,
- * with a second chance for those that a fault or a copy used since.  Eviction
- * begins in the background while there is still room.
+ * Eviction, see evict.h.  Blocks that hold nothing go first, then the least recently used ones,
+ * by the second-chance algorithm.  The background begins while there is still room.
  */
 #include <linux/pagemap.h>
 #include <linux/sched/signal.h>
@@ -18,11 +15,11 @@
 #include "blocks/flush.h"
 #include "net/node.h"
 
-#define ROOM_MS		10	/* look again, if nobody wakes us */
-#define FULL_LOOKS	200	/* in which nothing at all moves: the cache is full */
+#define ROOM_MS		10	/* between two looks without a wake-up */
+#define FULL_LOOKS	200	/* looks in which nothing moves: the cache is full */
 #define BATCH		32
 
-/* The next candidate with a reference; it goes to the end of its list. */
+/* The first block of a list, with a reference; it moves to the end. */
 static struct weft_block *next_of(struct weft_cache *cache, struct list_head *list)
 {
 	struct weft_block *blk = NULL;
@@ -60,8 +57,8 @@ static unsigned long kill_free(struct weft_cache *cache, unsigned long pages)
 }
 
 /*
- * Evict until so many pages are free or on their way, but look at no more than *@looks blocks, which
- * becomes what is left of that.
+ * Evict until @pages are free or on their way home, but look at *@looks blocks at most; *@looks
+ * receives the rest.
  */
 static unsigned long evict_some(struct weft_cache *cache, unsigned long pages,
 				unsigned long *looks)
@@ -86,7 +83,7 @@ static unsigned long evict_some(struct weft_cache *cache, unsigned long pages,
 	return done;
 }
 
-/* Gives up after one round through the list (two, for second chances). */
+/* At most two rounds through the list: the second one finds no second chances. */
 static unsigned long evict_pages(struct weft_cache *cache, unsigned long pages)
 {
 	unsigned long looks = 2 * READ_ONCE(cache->lines);
@@ -102,7 +99,7 @@ static void evict_work(struct work_struct *work)
 	while (rounds-- &&
 	       (used = weft_cache_in_use(cache)) > weft_cache_low_mark(cache)) {
 		if (!evict_pages(cache, min_t(unsigned long, used - weft_cache_low_mark(cache), BATCH)))
-			break; /* whatever comes free queues us again */
+			break; /* the next block that comes free queues this work again */
 		cond_resched();
 	}
 	wake_up_all(&cache->room);
@@ -146,11 +143,11 @@ int weft_cache_reserve(struct weft_cache *cache, unsigned long pages, bool may_w
 		if (time_after(jiffies, end))
 			return -ETIMEDOUT;
 		began = jiffies;
-		/* looks, not time: while this machine stands still nothing can move */
+		/* count looks, not time: nothing moves while this machine stands still */
 		if (wait_event_killable_timeout(cache->room,
 				weft_cache_in_use(cache) + pages <= READ_ONCE(cache->max_pages),
 				msecs_to_jiffies(ROOM_MS)))
-			looks = 0; /* others were faster, if there is none again */
+			looks = 0; /* something moved, even if other threads take the room */
 		else
 			looks++;
 		end += weft_stood_still(began, msecs_to_jiffies(ROOM_MS));
@@ -170,8 +167,8 @@ static unsigned long shrink_count(struct shrinker *s, struct shrink_control *sc)
 }
 
 /*
- * Who allocates waits for this: it looks at as much as it was asked to.  Blocks that were used since
- * get their second chance from one call to the next.
+ * The allocating thread waits for this, so it looks at no more than the kernel asks for.  Blocks
+ * keep their second chance from one call to the next.
  */
 static unsigned long shrink_scan(struct shrinker *s, struct shrink_control *sc)
 {
@@ -206,7 +203,7 @@ int weft_cache_start(struct weft_cache *cache, unsigned long max_pages)
 	return err;
 }
 
-/* All inodes are gone, and with them all lines. */
+/* All inodes are gone, and with them all blocks. */
 void weft_cache_stop(struct weft_cache *cache)
 {
 	weft_shrinker_free(cache->shrinker);
@@ -235,7 +232,7 @@ int weft_cache_init(struct weft_cache *cache, struct weft_node *node)
 	INIT_LIST_HEAD(&cache->free);
 	init_waitqueue_head(&cache->room);
 	INIT_WORK(&cache->evict, evict_work);
-	/* the other end waits, and memory may depend on it */
+	/* other nodes wait for a revocation, and the memory of this one may depend on it */
 	cache->wq = alloc_workqueue("weft", WEFT_WQ_PERCPU | WQ_HIGHPRI |
 					WQ_MEM_RECLAIM, 0);
 	if (!cache->wq)

@@ -9,7 +9,7 @@
 #include "blocks/cache.h"
 #include "blocks/flight.h"
 
-#define CALM_LIMIT	HZ	/* a home that takes nothing for so long stops nobody */
+#define CALM_LIMIT	HZ	/* a home that takes nothing delays a read by so much at most */
 
 void weft_flight_init(struct weft_cache *cache)
 {
@@ -35,7 +35,7 @@ static bool has_room(struct weft_flight *f, u32 bytes)
 
 	if (!flight || (u64)flight + bytes <= READ_ONCE(w->size))
 		return true;
-	/* no take that fails: the window learns of it here */
+	/* the caller takes nothing that would fail: tell the window here */
 	if (!READ_ONCE(w->pressed))
 		WRITE_ONCE(w->pressed, true);
 	return false;
@@ -51,7 +51,6 @@ static bool take(struct weft_flight *f, u32 bytes)
 	return ok;
 }
 
-/* A program waits for it: it is sent in any case. */
 static void force(struct weft_flight *f, u32 bytes)
 {
 	spin_lock_bh(&f->lock);
@@ -66,7 +65,7 @@ static void needless(struct weft_flight *f)
 	spin_unlock_bh(&f->lock);
 }
 
-/* The window may be small for what others lose; so much keeps a home busy. */
+/* Losses of others may keep the window small: these bytes keep a home busy. */
 static bool is_calm(const struct weft_flight *f)
 {
 	return READ_ONCE(f->homing) <
@@ -74,9 +73,9 @@ static bool is_calm(const struct weft_flight *f)
 }
 
 /*
- * It is in flight no longer.  @homing: so many bytes of it were on their way to their home;
- * @asked: when it was asked for, ns, if it came and was asked for once; else 0: how long it
- * took says nothing.
+ * Bytes are in flight no longer; @homing of them were still missing at their home.  @asked: when
+ * they were requested, ns, for a sample of the round trip; 0: they did not come, or the request
+ * was repeated.
  */
 static void end(struct weft_flight *f, u32 bytes, u32 homing, u64 asked)
 {
@@ -113,7 +112,7 @@ static struct weft_flight *from_home(const struct weft_block *blk)
 	return &blk->cache->from[home_of(blk) - WEFT_BLADE_MIN];
 }
 
-/* In whose window it is: what was counted there is taken out there. */
+/* The window that counts the block, which may not be that of its home any more. */
 static struct weft_flight *flying_from(const struct weft_block *blk)
 {
 	lockdep_assert_held(&blk->lock);
@@ -153,7 +152,7 @@ void weft_flight_begin(struct weft_block *blk)
 	blk->flying = true;
 }
 
-/* It is here, but not at home, where another node sends it. */
+/* The block is here, and another node is writing it home. */
 static void begin_homing(struct weft_block *blk)
 {
 	struct weft_flight *f = flying_from(blk);
@@ -169,7 +168,7 @@ void weft_flight_follow(struct weft_block *blk)
 	bool came = blk->line.state != WEFT_I, once = blk->repeated < blk->asked;
 
 	lockdep_assert_held(&blk->lock);
-	/* a reader has it before it is at home: who asks on meanwhile floods the home */
+	/* until the block is at home: readers that went on asking would flood the home */
 	if (!blk->flying)
 		return;
 	if (blk->line.op == WEFT_OP_GETS && came && !blk->homing)
@@ -186,7 +185,7 @@ void weft_flight_calm(const struct weft_block *blk)
 {
 	struct weft_flight *f = from_home(blk);
 
-	/* without a lock: what comes with nothing to be asked for waits for nothing */
+	/* a hint without the lock: only a block that has to be asked for waits */
 	if (READ_ONCE(blk->line.state) != WEFT_I || READ_ONCE(blk->line.op) != WEFT_OP_NONE)
 		return;
 	if (!is_calm(f))
@@ -247,11 +246,11 @@ bool weft_flight_home_room(const struct weft_block *blk)
 	return has_room(to_home(blk), bytes_of(blk));
 }
 
-/* --- lost, or not --------------------------------------------------------------------------- */
+/* --- losses --------------------------------------------------------------------------------- */
 
 /*
- * A miss that a program waits for is repeated as soon as it takes longer than usual, which on
- * a busy machine says nothing about the way; what nobody waits for has more patience.
+ * Cut the window for read-ahead and write-backs only.  A miss of a program is repeated as soon as
+ * it takes longer than usual, which on a busy machine does not show a loss.
  */
 void weft_flight_lost(struct weft_block *blk)
 {

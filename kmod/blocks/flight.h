@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Blocks in flight, in the windows of their homes (core/window.h): to this node, from the
- * request until they are here, and at home if another node had modified them, or the
- * transaction ends without; and home, as long as they count as such in the cache
- * (weft_cache.putting).
- *
- * A miss of a program counts as in flight but asks nobody for room: its request goes out at
- * once, unless too much of what came is not at home yet (weft_flight_calm()).  What goes out
- * because it may be wanted (read-ahead) is only sent if there is room.
+ * Blocks in flight from and to each home, counted in windows (core/window.h).  Called by the
+ * other files of blocks/ with the block locked, and by fs/ before it reads ahead.  It limits what
+ * nobody waits for: read-ahead and evictions.  A miss of a program never waits for the window.
  */
 #ifndef WEFT_FLIGHT_H
 #define WEFT_FLIGHT_H
@@ -20,14 +15,19 @@
 
 struct weft_cache;
 
+/*
+ * From a home a block is in flight from its request until it is here, and at its home, too, if
+ * another node had modified it; or until the transaction ends without it.  To a home it is in
+ * flight while weft_cache.putting counts it.
+ */
+
 /**
  * struct weft_flight - what is in flight from one home, or to it
- * @lock: @window.  Innermost: taken with a block's lock held
- * @window: of what comes from it
- * @homing: bytes of these that are here, and that their home is still to have.  @lock to write
- * @calm: who waits until that is less
- * @newest: of all that was answered, and was asked for once, when the last one was, ns.  @lock
- *	to write
+ * @lock: guards all fields, which are read without it as hints; innermost, inside a block's lock
+ * @window: bytes in flight, and how many may be
+ * @homing: bytes of these that are here and that their home does not have yet
+ * @calm: waiters for less of @homing
+ * @newest: send time of the youngest request, sent once, that has been answered, ns
  */
 struct weft_flight {
 	spinlock_t lock;
@@ -39,52 +39,51 @@ struct weft_flight {
 
 void weft_flight_init(struct weft_cache *cache);
 
-/* Bytes that may be in flight from a home, a member.  Without a lock: a hint. */
+/* Size of the window of a home (a member id), bytes; a hint without a lock. */
 u32 weft_flight_size(const struct weft_cache *cache, u32 home);
 
-/* Is there room for a block to be read ahead?  Without a lock: a hint. */
+/* Has the window room for a block to read ahead?  A hint without a lock. */
 bool weft_flight_room(const struct weft_region *region, u64 index);
 
-/* It is to be asked for though nobody waits for it.  Return: false: there is no room. */
+/* Count a block as in flight though no thread waits for it.  Return: false: there is no room. */
 bool weft_flight_early(struct weft_block *blk) __must_hold(&blk->lock);
 
-/* Its request goes out: contents come with the answer, unless they are here. */
+/* Count a block whose request goes out, unless its contents are here. */
 void weft_flight_begin(struct weft_block *blk) __must_hold(&blk->lock);
 
 /*
- * It begins to be written home, and is there; what is not modified counts for nothing.
- * Nothing of it waits for room here: who starts many asks weft_flight_home_room().
+ * Begin and end of a block's way home; an unmodified block counts for nothing.  These never wait
+ * for room: whoever starts many asks weft_flight_home_room().
  */
 void weft_flight_home_begin(struct weft_block *blk) __must_hold(&blk->lock);
 void weft_flight_home_end(struct weft_block *blk) __must_hold(&blk->lock);
 
-/* ... and is written to another home, which the region has got meanwhile. */
+/* The region has got another home meanwhile: count the block there. */
 void weft_flight_home_moves(struct weft_block *blk, u8 to) __must_hold(&blk->lock);
 
-/* May it, or one more, be written home to where this one is?  Any context. */
+/* Has the window to the block's home room for one more write-back?  Any context. */
 bool weft_flight_home_room(const struct weft_block *blk);
 
-/*
- * Something happened to the line, and nothing was sent for it yet: is it still in flight?
- */
+/* After each event, before its messages go: is the block still in flight? */
 void weft_flight_follow(struct weft_block *blk) __must_hold(&blk->lock);
 
 /*
- * A program wants to read it: if it is not here, and much of what programs have read before is
- * not at its home yet, it waits for that.  Not for long.  Process context.
+ * Called by a program that wants to read the block.  If the block is not here, and much of what
+ * this node has read before is not at its home yet, wait for that, a second at most.  Process
+ * context.
  */
 void weft_flight_calm(const struct weft_block *blk);
 
 /*
- * Nothing came, and of what was asked for later something did.  That takes other ways, and may
- * have been faster: it counts only after the usual time.
+ * Has a younger request to the same home been answered before this one?  Requests take several
+ * ways, so this counts as a loss only after the usual time.
  */
 bool weft_flight_overtaken(const struct weft_block *blk) __must_hold(&blk->lock);
 
-/* Its request is repeated, as no answer came. */
+/* No answer came in time: cut the window. */
 void weft_flight_lost(struct weft_block *blk) __must_hold(&blk->lock);
 
-/* Both came: undo the cut, the retransmission was spurious (RFC 4015). */
+/* Undo the cut: the retransmission was spurious (RFC 4015). */
 void weft_flight_needless(struct weft_block *blk) __must_hold(&blk->lock);
 
 #endif /* WEFT_FLIGHT_H */

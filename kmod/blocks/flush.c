@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A block is given back, or up; see flush.h. */
+/* Blocks go home or away, see flush.h. */
 #include <linux/ktime.h>
 #include <linux/mm.h>
 #include <linux/pagemap.h>
@@ -20,7 +20,7 @@
 
 /* --- what is left of dead nodes ------------------------------------------------------------ */
 
-#define AGAIN_NS	(40 * NSEC_PER_MSEC)	/* most answers come sooner; docs/kernel.md has it */
+#define AGAIN_NS	(40 * NSEC_PER_MSEC)	/* most answers come sooner */
 
 bool weft_block_gone(struct weft_block *blk, u32 dead)
 {
@@ -32,7 +32,7 @@ bool weft_block_gone(struct weft_block *blk, u32 dead)
 	weft_block_begin(blk);
 	if (blk->phase == WEFT_BLOCK_LIVE) {
 		done = weft_line_gone(&blk->line, dead, &out);
-		/* no program's access is worth that all others wait */
+		/* all nodes wait for this: no minimum stay */
 		if (!done)
 			blk->keep = blk->late = 0;
 		weft_block_carry_out(blk, &out, NULL, &outbox);
@@ -45,8 +45,8 @@ bool weft_block_gone(struct weft_block *blk, u32 dead)
 }
 
 /*
- * If answers came slowly lately the first time-out is long, too: a blade that was away has
- * made it a second, and what is lost as it comes back is still waiting for it.
+ * A blade that was away makes answers slow and the time-out a second long, so a request that is
+ * lost as the blade comes back would wait all of that second.
  */
 static bool waits_long(const struct weft_block *blk)
 {
@@ -77,7 +77,7 @@ void weft_block_take_apart(struct weft_block *blk)
 				   start + weft_region_block(region) - 1);
 	atomic_dec(&region->nr_blocks);
 	xa_erase(&region->blocks, index);
-	/* from here on the region may go: it waits for this in weft_cache.room */
+	/* the region may go from here on: its end waits for this in weft_cache.room */
 	weft_cache_del(blk);
 	weft_block_set_phase(blk, WEFT_BLOCK_GONE);
 	weft_block_put(blk);
@@ -107,11 +107,7 @@ static bool live(struct weft_block *blk)
 	return READ_ONCE(blk->phase) == WEFT_BLOCK_LIVE;
 }
 
-/*
- * The block is no part of the region any more
- *
- * Takes it away from the programs; every transaction of it ends; the data is dropped.
- */
+/* Take the block away from programs, end its transactions, drop its data. */
 static void forget(struct weft_block *blk)
 {
 	if (!live(blk))
@@ -130,7 +126,7 @@ static bool may_evict(const struct weft_block *blk)
 	       !(blk->fresh && blk->keep > ktime_get_ns());
 }
 
-/* The home has no such line, and nobody asks it again: it may have one by then. */
+/* The home had no such line when it was asked last, and no thread asks it again. */
 static bool is_nowhere(struct weft_block *blk)
 {
 	bool nowhere;
@@ -150,7 +146,7 @@ bool weft_block_evict(struct weft_block *blk)
 		forget(blk);
 		return true;
 	}
-	/* mlock() keeps a block in the cache; others may still take it */
+	/* mlock() keeps a block in the cache; other nodes may still take it */
 	locked = READ_ONCE(blk->phase) == WEFT_BLOCK_LIVE && weft_pages_mlocked(blk);
 	weft_outbox_init(&outbox, blk->cache->node);
 	weft_block_begin(blk);
@@ -158,18 +154,17 @@ bool weft_block_evict(struct weft_block *blk)
 	blk->leave = !locked && may_evict(blk);
 	weft_block_end(blk, &outbox);
 	weft_outbox_send(&outbox);
-	/* it may have been free before, or be it now */
+	/* the block may have been free before, or may have become free */
 	return weft_block_kill(blk) || (!putting && READ_ONCE(blk->putting));
 }
 
-/* Is data of this block on its way home? */
 static bool writing_home(const struct weft_line *l)
 {
 	return l->held || l->op == WEFT_OP_CLEAN || l->op == WEFT_OP_PUT ||
 	       l->revoking;
 }
 
-/* What weft_block_clean() returns, before anything is done. */
+/* The return value of weft_block_clean(). */
 static int may_clean(const struct weft_block *blk)
 {
 	lockdep_assert_held(&blk->lock);
@@ -191,7 +186,7 @@ int weft_block_clean(struct weft_block *blk, u32 *seen)
 	ret = may_clean(blk);
 	blk->clean |= ret > 0;
 	spin_unlock_bh(&blk->lock);
-	/* later writes fault again, and so make it dirty again */
+	/* a later write faults, and so makes the block dirty again */
 	if (ret > 0)
 		weft_block_take(blk);
 	return ret;
@@ -206,7 +201,7 @@ bool weft_block_renew(struct weft_block *blk, bool force)
 	spin_lock_bh(&blk->lock);
 	blk->flush = force ? WEFT_FLUSH_NOW : WEFT_FLUSH_SOON;
 	spin_unlock_bh(&blk->lock);
-	/* what programs write until then is in what goes home */
+	/* programs may write until this has unmapped the block; it goes home with those writes */
 	weft_block_take(blk);
 	spin_lock_bh(&blk->lock);
 	done = blk->flush == WEFT_FLUSH_NONE || blk->phase != WEFT_BLOCK_LIVE;

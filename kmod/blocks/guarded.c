@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What becomes of a lock, told to the blocks that it guards; see guarded.h. */
+/* A lock tells its blocks to come and go with it, see guarded.h. */
 #include <linux/wait.h>
 
 #include "base/stats.h"
@@ -13,15 +13,15 @@
 #include "net/node.h"
 #include "net/rtt.h"
 
-#define UNMET_ROUNDS	8	/* so often without waiting, after it did not come */
+#define UNMET_ROUNDS	8	/* after a block did not come, wait for it each 8th time only */
 
-/* Is it worth to wait for it?  Mostly as it was last time. */
+/* Is the block worth a wait?  Mostly it comes, or not, as it did the last time. */
 static bool hopeful(const struct weft_block *blk)
 {
 	return blk->bound.unmet % UNMET_ROUNDS == 0;
 }
 
-/* Nothing is expected any more.  Return: whether something was. */
+/* End an expectation.  Return: false if there was none. */
 static bool unexpect(struct weft_block *blk, struct weft_out *out)
 {
 	if (!weft_line_unexpect(&blk->line, out))
@@ -37,7 +37,7 @@ void weft_guarded_expect(struct weft_block *blk, u8 perm, u32 txn,
 
 	weft_block_begin(blk);
 	if (blk->phase == WEFT_BLOCK_LIVE) {
-		/* of an earlier request that came to nothing */
+		/* an expectation of an earlier request for the lock that came to nothing */
 		if (unexpect(blk, &out))
 			weft_block_carry_out(blk, &out, NULL, outbox);
 		blk->bound.wish = perm;
@@ -57,7 +57,7 @@ static void come(struct weft_block *blk, u8 perm, bool passed)
 	b->wish = WEFT_I;
 	if (!blk->line.expecting)
 		b->wish = perm;
-	/* the one who had it passes it on; or those to whom we lent it give it back */
+	/* the former holder passes the block on, or readers give back what this node lent */
 	if (passed && hopeful(blk) &&
 	    (blk->line.expecting ||
 	     (blk->line.lent && weft_line_perm(&blk->line) < perm))) {
@@ -77,7 +77,7 @@ void weft_guarded_come(struct weft_block *blk, u8 perm, bool passed,
 	weft_block_end(blk, outbox);
 }
 
-/* Until something has happened to it.  Return: false: it is not waited for any longer. */
+/* Wait for a wake-up.  Return: false if @until has passed, or for a signal. */
 static bool await(struct weft_block *blk, u32 seen, u64 until)
 {
 	u64 now = ktime_get_ns();
@@ -105,7 +105,7 @@ u8 weft_guarded_map(struct weft_block *blk, u8 perm, u32 *at)
 	return how;
 }
 
-/* Programs are through with it. */
+/* End the minimum stay: programs that had the lock are through with the block. */
 static void through(struct weft_block *blk)
 {
 	lockdep_assert_held(&blk->lock);
@@ -119,7 +119,7 @@ static void through(struct weft_block *blk)
 void weft_guarded_leave(struct weft_block *blk, struct weft_outbox *outbox)
 {
 	weft_block_begin(blk);
-	/* with a name it is for the next time */
+	/* a wish with @txn belongs to the next request for the lock */
 	if (!blk->bound.txn)
 		blk->bound.wish = WEFT_I;
 	weft_predict_left(blk);
@@ -131,7 +131,7 @@ void weft_guarded_pass(struct weft_block *blk, const struct weft_successors *suc
 		       struct weft_outbox *outbox)
 {
 	weft_block_begin(blk);
-	/* if it has just come it has to be told to the directory first */
+	/* state M, and not idle yet: step.c passes the block on after the COMMIT */
 	if (blk->phase == WEFT_BLOCK_LIVE && blk->line.state == WEFT_M)
 		blk->bound.successors = *successors;
 	weft_block_end(blk, outbox);
@@ -165,9 +165,9 @@ void weft_guarded_drop(struct weft_block *blk, struct weft_outbox *outbox)
 	weft_block_end(blk, outbox);
 }
 
-/* --- guards that were learnt ------------------------------------------------------------ */
+/* --- guard learning --------------------------------------------------------------------- */
 
-/* What was seen of it was seen of another lock. */
+/* Follow another lock: forget what was seen with the former one. */
 static void follow(struct weft_block *blk, u32 lock)
 {
 	struct weft_bound *b = &blk->bound;
@@ -206,7 +206,7 @@ bool weft_guarded_learn(struct weft_block *blk, u32 lock)
 		b->learnt = true;
 		b->saved = false;
 		b->rival = false;
-		/* nobody knows of it: it is not worth to wait for it */
+		/* no other node knows that this one expects the block: do not wait the first time */
 		b->unmet = 1;
 	}
 	ours = b->lock == lock;
@@ -256,7 +256,7 @@ static bool follows(const struct weft_block *blk, u32 txn)
 	return blk->bound.followers & weft_node_bit(weft_txn_member(txn));
 }
 
-/* Who of them is passed the block; the others may be seen to ask for it. */
+/* Split the successors: followers get the block, the others are seen if they ask for it. */
 static void choose(struct weft_block *blk, const struct weft_successors *successors)
 {
 	struct weft_successors go = {}, stay = {};
@@ -268,7 +268,7 @@ static void choose(struct weft_block *blk, const struct weft_successors *success
 
 		s->reader[s->n++] = successors->reader[i];
 	}
-	/* readers who have to ask, ask us */
+	/* the other readers ask this node for the block, so it keeps the block for them */
 	if (!stay.n && follows(blk, successors->writer))
 		go.writer = successors->writer;
 	else

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What programs do with a block that comes with a lock, see predict.h. */
+/* The access predictor, see predict.h; docs/kernel.md ("What, and how") has the rules. */
 #include <linux/minmax.h>
 
 #include "base/stats.h"
@@ -7,9 +7,9 @@
 #include "blocks/pages.h"
 #include "blocks/predict.h"
 
-/* Turns in which it is mapped, until the kernel looks again: */
-#define RUN_WRITE	16	/* the word that is usually written tells, too */
-#define RUN_READ	4	/* nothing tells */
+/* Most turns that a block is mapped in between two looks of the kernel. */
+#define RUN_WRITE	16	/* the word that is usually written tells as well */
+#define RUN_READ	4	/* nothing else tells */
 
 static void count(struct weft_block *blk, unsigned int stat, u64 n)
 {
@@ -43,14 +43,14 @@ void weft_predict_touched(struct weft_block *blk, u8 perm, u32 at)
 	h->come = false;
 	if (perm > h->used) {
 		h->used = perm;
-		/* who reads does not show where those begin who write */
+		/* a read does not show where writers begin */
 		if (perm >= h->usual)
 			h->at = at;
 	}
 	spin_unlock_bh(&blk->lock);
 }
 
-/* It was mapped to read, and what came of that is known now. */
+/* Count the turns in which the block was mapped to read: this look tells of what use that was. */
 static void settle(struct weft_block *blk)
 {
 	struct weft_predict *h = &blk->predict;
@@ -63,7 +63,7 @@ static void settle(struct weft_block *blk)
 	h->unsure = 0;
 }
 
-/* The kernel has looked. */
+/* The kernel has looked: predict the next turns. */
 static void looked(struct weft_block *blk)
 {
 	struct weft_predict *h = &blk->predict;
@@ -74,13 +74,13 @@ static void looked(struct weft_block *blk)
 	else if (h->same)
 		count(blk, WEFT_STAT_LOCK_BLOCKS_UNUSED, 1);
 	h->same = false;
-	/* who has the lock to read does not show what those do who write */
+	/* a holder that may only read does not show what writers do */
 	h->usual = h->used && blk->line.state != WEFT_M ? max(h->usual, h->used) : h->used;
 	h->run = h->used ? clamp(2 * h->run, 1, h->usual == WEFT_M ? RUN_WRITE : RUN_READ) : 0;
 	h->left = h->run;
 }
 
-/* What tells whether it was written to: mostly by what programs write first. */
+/* The bytes that show a write: the word that programs usually write first, or the page. */
 static u64 written_word(struct weft_block *blk)
 {
 	const struct weft_predict *h = &blk->predict;
@@ -88,16 +88,16 @@ static u64 written_word(struct weft_block *blk)
 	return h->whole ? weft_pages_hash(blk, h->at) : weft_pages_word(blk, h->at);
 }
 
-/* It was mapped to write. */
+/* The block was mapped to write: has a program written? */
 static void written(struct weft_block *blk)
 {
 	struct weft_predict *h = &blk->predict;
 
 	if (blk->line.state != WEFT_M)
-		return; /* others have it, and no lock */
+		return; /* another node has taken it without the lock */
 	h->same = written_word(blk) == h->was;
 	if (h->same) {
-		/* perhaps it was not, or with the same, or in another place: the kernel looks */
+		/* not written, or with the same bytes, or elsewhere: look in the next turn */
 		h->left = 0;
 	} else if (blk->bound.learnt && blk->bound.brought) {
 		blk->bound.saved = true;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The table of regions, see region.h. */
+/* Regions, and the table that finds them; see region.h. */
 #include "blocks/region.h"
 #include "weft_wire.h"
 

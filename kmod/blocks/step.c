@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What becomes of a block, see step.h. */
+/* The steps of a block, its timer, and the taking away of its pages; see step.h. */
 
 #include "base/compat.h"
 #include "base/event.h"
@@ -17,15 +17,12 @@
 #include "net/node.h"
 #include "net/outbox.h"
 
-#define SUSPECT_LOSSES	8	/* so many in a row are told: a second or more */
-#define RETRY_SLACK_NS	(NSEC_PER_MSEC / 2)	/* so that many time-outs are one interrupt */
+#define SUSPECT_LOSSES	8	/* losses in a row, a second or more, that are an event */
+#define RETRY_SLACK_NS	(NSEC_PER_MSEC / 2)	/* so that many time-outs share an interrupt */
 
 /* --- the timer ----------------------------------------------------------------- */
 
-/*
- * When there is something to do that cannot be done before, ns; 0: there is not.  @slack: how
- * much later it may be.
- */
+/* When the next step is due, ns; 0: never.  @slack: how much later it may be made, ns. */
 static u64 due_at(const struct weft_block *blk, u64 *slack)
 {
 	u64 at = U64_MAX;
@@ -50,7 +47,7 @@ static u64 due_at(const struct weft_block *blk, u64 *slack)
 	return at == U64_MAX ? 0 : at;
 }
 
-/* The armed timer has a reference, which its function gives back. */
+/* The armed timer has a reference, which its function puts. */
 static void set_timer(struct weft_block *blk)
 {
 	u64 slack, at = due_at(blk, &slack);
@@ -65,14 +62,14 @@ static void set_timer(struct weft_block *blk)
 	hrtimer_start_range_ns(&blk->timer, ns_to_ktime(at), slack, HRTIMER_MODE_ABS_SOFT);
 }
 
-/* --- what is taken away from programs -------------------------------------------- */
+/* --- taking away from programs --------------------------------------------------- */
 
-/* The programs have what revoking leaves them; all pages are locked. */
+/* Programs have no more than the revocation leaves them.  All pages locked. */
 static void revoked(struct weft_block *blk, struct weft_out *out, struct weft_outbox *outbox)
 {
 	enum weft_hist hist = blk->line.revoking == 2 ? WEFT_HIST_INVALIDATION :
 						       WEFT_HIST_DOWNGRADE;
-	/* what came while it was to be lent is not obeyed yet */
+	/* an order that came while the line was to be lent waits */
 	bool asked = blk->line.rq.type && !blk->line.lending;
 
 	lockdep_assert_held(&blk->lock);
@@ -99,7 +96,7 @@ static void revoked(struct weft_block *blk, struct weft_out *out, struct weft_ou
 	weft_pages_set_uptodate(blk);
 }
 
-/* A device writes into what another node wants: a little later. */
+/* A device writes into the block: delay the revocation. */
 static bool device_first(struct weft_block *blk)
 {
 	if (!weft_pages_device_writes(blk) || blk->pin_waits >= WEFT_PIN_WAITS)
@@ -121,7 +118,7 @@ static void cleaned(struct weft_block *blk, struct weft_out *out, struct weft_ou
 	weft_block_carry_out(blk, out, NULL, outbox);
 }
 
-/* Programs have no access any more; all pages are locked: it goes, or home first. */
+/* Programs have no access, all pages are locked: the block goes, or home first. */
 static void given_up(struct weft_block *blk, struct weft_out *out, struct weft_outbox *outbox)
 {
 	if (!weft_through_first(blk)) {
@@ -134,14 +131,14 @@ static void given_up(struct weft_block *blk, struct weft_out *out, struct weft_o
 	cleaned(blk, out, outbox);
 }
 
-/* All that was wanted of it is void. */
+/* Drop all wishes. */
 static void reset(struct weft_block *blk)
 {
 	blk->backoff_at = 0;
 	blk->waiting = false;
 	blk->want = WEFT_I;
 	weft_bound_forget(blk);
-	/* what came since the pages were unmapped may have set it again */
+	/* a message since the unmapping may have set the flag again */
 	weft_pages_clear_uptodate(blk);
 }
 
@@ -149,7 +146,7 @@ static void given_back(struct weft_block *blk, struct weft_out *out, struct weft
 {
 	bool returns = weft_line_returning(&blk->line);
 
-	/* a device that only reads what it has pinned takes nothing from anybody */
+	/* in state M only: a device that reads harms no one */
 	if (blk->flush != WEFT_FLUSH_NOW && weft_pages_device_writes(blk))
 		return;
 	blk->flush = WEFT_FLUSH_NONE;
@@ -174,7 +171,7 @@ static void forgotten(struct weft_block *blk, struct weft_out *out, struct weft_
 	weft_block_carry_out(blk, out, NULL, outbox);
 }
 
-/* What is to be taken away: 2: all access, 1: that to write, 0: nothing. */
+/* What is to be taken away: 2: all access, 1: the right to write, 0: nothing. */
 static u8 to_take(const struct weft_block *blk)
 {
 	lockdep_assert_held(&blk->lock);
@@ -187,7 +184,7 @@ static u8 to_take(const struct weft_block *blk)
 	return blk->clean ? 1 : 0;
 }
 
-/* It has been; all pages are locked. */
+/* Programs have lost @what; all pages locked: do what that was for. */
 static void taken(struct weft_block *blk, u8 what, struct weft_outbox *outbox)
 {
 	struct weft_out out;
@@ -217,7 +214,7 @@ void weft_block_take(struct weft_block *blk)
 	spin_lock_bh(&blk->lock);
 	what = to_take(blk);
 	spin_unlock_bh(&blk->lock);
-	/* before anything is told: from then on others count on it */
+	/* before any message goes: other nodes rely on it from then on */
 	if (what == 2)
 		weft_pages_unmap(blk);
 	else if (what)
@@ -251,7 +248,7 @@ void weft_block_take_now(struct weft_block *blk)
 	if (READ_ONCE(blk->phase) != WEFT_BLOCK_LIVE ||
 	    !READ_ONCE(blk->line.revoking))
 		return;
-	/* it may be running: the page locks keep the two apart */
+	/* the work may be running: the page locks keep the two apart */
 	if (cancel_work(&blk->take))
 		weft_block_put(blk);
 	weft_block_take(blk);
@@ -259,7 +256,7 @@ void weft_block_take_now(struct weft_block *blk)
 
 /* --- steps ------------------------------------------------------------------------ */
 
-/* The program that is about to write has not done so: it may yet, for so long again. */
+/* The program has not written yet: prolong the stay by hold_us, up to @late. */
 static bool write_is_due(struct weft_block *blk, u64 now)
 {
 	u64 hold = (u64)READ_ONCE(blk->cache->node->hold_us) * NSEC_PER_USEC;
@@ -271,7 +268,7 @@ static bool write_is_due(struct weft_block *blk, u64 now)
 	return true;
 }
 
-/* It stays with the program that it came for. */
+/* Does the minimum stay last? */
 static bool stays(struct weft_block *blk)
 {
 	u64 now = ktime_get_ns();
@@ -283,7 +280,7 @@ static bool stays(struct weft_block *blk)
 	return true;
 }
 
-/* Another node, or the eviction, waits for it.  Return: true if it has been revoked. */
+/* Revoke for another node or the eviction, now or by work.  Return: true if it is done. */
 static bool revoke(struct weft_block *blk, struct weft_out *out, struct weft_outbox *outbox)
 {
 	if (blk->taking)
@@ -301,20 +298,20 @@ static bool revoke(struct weft_block *blk, struct weft_out *out, struct weft_out
 	return true;
 }
 
-/* To be written home.  Pages that programs may write to are taken away from them first. */
+/* Write home; by work, as programs lose the right to write first. */
 static void clean(struct weft_block *blk)
 {
 	if (!blk->clean || blk->taking || !weft_line_idle(&blk->line))
 		return;
-	/* another node may have taken it meanwhile: that is as good */
+	/* if another node has taken the block meanwhile, that is as good */
 	blk->clean = blk->line.state == WEFT_M && blk->dirty;
 	if (blk->clean)
 		queue_take(blk);
 }
 
 /*
- * It is here, and no program may have it.  It goes, so that the next access asks the home,
- * where somebody may have accepted it meanwhile.
+ * The policy refuses the contents to programs: the block goes, so that the next access asks the
+ * home, where an administrator may have accepted the loss meanwhile.
  */
 static bool is_denied(const struct weft_block *blk)
 {
@@ -345,13 +342,13 @@ static bool ask(struct weft_block *blk, struct weft_out *out)
 
 	if (!perm || weft_bound_returning(blk))
 		return false;
-	/* a program wants it, and the lock that it would come with is not here yet */
+	/* a program wants a block that would come with a lock which is still to come */
 	if (blk->line.expecting && !blk->bound.patience && weft_bound_urge(blk))
 		return weft_bound_step(blk, out);
 	if (!weft_line_idle(&blk->line))
 		return false;
 	blk->want = WEFT_I;
-	/* what is only read ahead is not to be written */
+	/* reading ahead (no pin) never guesses */
 	if (perm == WEFT_S && blk->line.state == WEFT_I && blk->pins)
 		ask = weft_migratory_ask(&blk->migratory);
 	weft_line_want(&blk->line, ask, weft_node_seq(blk->cache->node), out);
@@ -364,14 +361,14 @@ static bool ask(struct weft_block *blk, struct weft_out *out)
 	return true;
 }
 
-/* Return: false if there is nothing that can be done now. */
+/* Return: false if no step is possible now. */
 static bool step(struct weft_block *blk, struct weft_outbox *outbox)
 {
 	struct weft_out out;
 
 	if (blk->line.revoking && revoke(blk, &out, outbox))
 		return true;
-	/* before it could be passed on with a lock */
+	/* refused contents leave before a lock could pass them on */
 	if (!(is_denied(blk) && leave(blk, &out)) && !weft_bound_step(blk, &out) &&
 	    !leave(blk, &out) && !ask(blk, &out))
 		return false;
@@ -398,7 +395,7 @@ void weft_block_end(struct weft_block *blk, struct weft_outbox *outbox)
 		}
 		if (!blk->pins)
 			blk->want = WEFT_I;
-		/* what was to be read ahead, and could not be asked for */
+		/* a read-ahead that could not be requested leaves the window */
 		weft_flight_follow(blk);
 		if (weft_line_idle(&blk->line))
 			blk->retry_at = blk->look_at = blk->backoff_at = 0;
@@ -407,9 +404,9 @@ void weft_block_end(struct weft_block *blk, struct weft_outbox *outbox)
 	spin_unlock_bh(&blk->lock);
 }
 
-/* --- time -------------------------------------------------------------------------- */
+/* --- expiration of the timer ---------------------------------------------------------- */
 
-/* Nothing came, or it was refused, and it is time to ask again. */
+/* Repeat a request that was not answered (@lost), or refused. */
 static void repeat(struct weft_block *blk, bool lost, struct weft_outbox *outbox)
 {
 	struct weft_out out;
@@ -433,7 +430,7 @@ static void repeat(struct weft_block *blk, bool lost, struct weft_outbox *outbox
 	blk->resending = false;
 }
 
-/* It has taken longer than usual, and may take longer yet. */
+/* The answer takes longer than usual: lost, if younger requests have been answered. */
 static void look(struct weft_block *blk, struct weft_outbox *outbox)
 {
 	if (weft_flight_overtaken(blk))
@@ -464,7 +461,7 @@ static enum hrtimer_restart timer_fire(struct hrtimer *timer)
 	weft_outbox_init(&outbox, blk->cache->node);
 	weft_block_begin(blk);
 	if (hrtimer_is_queued(timer)) {
-		/* armed again before we came here: the reference is its */
+		/* armed again before this took the lock: the reference belongs to that */
 		spin_unlock_bh(&blk->lock);
 		return HRTIMER_NORESTART;
 	}
@@ -482,7 +479,7 @@ void weft_step_stop(struct weft_block *blk)
 	lockdep_assert_held(&blk->lock);
 	blk->waiting = false;
 	weft_bound_forget(blk);
-	/* a function that is running sees DEAD and gives its reference back */
+	/* timer_fire(), if it runs, sees DEAD and puts its reference */
 	if (blk->armed && hrtimer_try_to_cancel(&blk->timer) == 1) {
 		blk->armed = false;
 		weft_block_put(blk);

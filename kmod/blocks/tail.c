@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Behind the end of a region, see tail.h. */
+/* Look at and zero what lies behind the end of a region, see tail.h. */
 #include <linux/highmem.h>
 #include <linux/string.h>
 
@@ -9,7 +9,7 @@
 #include "blocks/tail.h"
 #include "blocks/through.h"
 
-/* Bytes of page @i that lie behind byte @at of the block, from *@from on. */
+/* Bytes of page @i that lie behind byte @at of the block; *@from receives the first of them. */
 static u32 behind(u32 i, u32 at, u32 *from)
 {
 	u32 start = i << PAGE_SHIFT;
@@ -33,7 +33,7 @@ static bool is_zero(const struct weft_block *blk, u32 at)
 	return zero;
 }
 
-/* The pages are locked: what is said holds until they are not. */
+/* Pages locked, so that the answer holds until they are unlocked. */
 static bool may_write(struct weft_block *blk)
 {
 	bool may;
@@ -48,7 +48,7 @@ static void set_sealed(struct weft_block *blk, bool sealed)
 {
 	spin_lock_bh(&blk->lock);
 	blk->sealed = sealed;
-	/* who waits to write */
+	/* threads that wait to write */
 	if (!sealed)
 		weft_block_wake(blk);
 	spin_unlock_bh(&blk->lock);
@@ -59,7 +59,7 @@ int weft_tail_seal(struct weft_block *blk, u32 at, u32 *generation)
 	int ret = -EAGAIN;
 
 	if (READ_ONCE(blk->phase) != WEFT_BLOCK_LIVE)
-		return ret; /* its pages may not be there */
+		return ret; /* pages[] may not be filled */
 	weft_pages_lock(blk);
 	if (may_write(blk))
 		ret = !is_zero(blk, at);
@@ -79,7 +79,7 @@ bool weft_tail_zero(struct weft_block *blk, u32 at, u32 generation)
 
 	weft_pages_lock(blk);
 	spin_lock_bh(&blk->lock);
-	/* nobody here has written as it is sealed, and nobody else as it has not been away */
+	/* the seal keeps programs off, and the generation shows that no other node had the block */
 	ok = blk->phase == WEFT_BLOCK_LIVE && weft_block_may_use(blk) == WEFT_M &&
 	     blk->contents.generation == generation;
 	if (ok)

@@ -25,7 +25,7 @@ void weft_through_begin(struct weft_region *region)
 		xa_set_mark(&region->blocks, index, WEFT_THROUGH_MARK);
 }
 
-/* Is there time left?  It begins with the first look. */
+/* Is there time left?  The first call starts the clock. */
 static bool in_time(struct weft_block *blk)
 {
 	u64 now = ktime_get_ns();

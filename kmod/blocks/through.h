@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Write-through, of regions whose policy asks for that: a block that programs have modified is
- * written home before its ownership moves, so the death of this node loses nothing that another
- * one has seen.
- *
- * A block that programs have modified since it was last home, or on its way there, has @modified.
- * By a mark in the table of its region it is found (clean.h): the mark is set after @modified,
- * with a page of the block locked, and goes when the block is home.  So there may be a mark too
- * many, never one too few.
+ * Write-through, for regions whose policy asks for it: a modified block is written home before
+ * its ownership moves, so the death of this node loses nothing that another node has seen.
+ * step.c and arrive.c ask it what comes first; it sends nothing itself.
  */
 #ifndef WEFT_THROUGH_H
 #define WEFT_THROUGH_H
@@ -15,9 +10,14 @@
 #include "blocks/block.h"
 #include "blocks/region.h"
 
+/*
+ * Mark in the table of a region: the block may have @modified set.  The mark is set after
+ * @modified, with a page of the block locked, and cleared when the block is home: there may be
+ * a mark too many, never one too few.  clean.c finds the blocks to write home by it.
+ */
 #define WEFT_THROUGH_MARK	XA_MARK_0
 
-/* Does the region keep what is modified from going elsewhere before it is home? */
+/* Has the region write-through? */
 static inline bool weft_through_kept(const struct weft_region *region)
 {
 	u32 durability = weft_region_durability(region);
@@ -25,26 +25,25 @@ static inline bool weft_through_kept(const struct weft_region *region)
 	return durability == WEFT_POLICY_RELEASE || durability == WEFT_POLICY_SYNC;
 }
 
-/* A program may write to it from now on.  Process context, a page of it locked. */
+/* A program may write to the block from now on.  Process context, a page of it locked. */
 void weft_through_wrote(struct weft_block *blk);
 
 /*
- * Another node waits to write to it: does it have to go home first?  Not any more if that takes
- * longer than half of the time-out: then the other one gets it, and that is counted.  Nobody
- * here has access any more, or it has to be taken away before it goes home.
+ * Another node waits to write: must the block be written home first?  No longer after half of
+ * timeout_ms: then the other node gets it, and unsafe_blocks counts.  The caller has taken the
+ * block away from programs, or does so before it writes it home.
  */
 bool weft_through_first(struct weft_block *blk) __must_hold(&blk->lock);
 
-/* ... and is just on its way, or cannot be sent now: wait for what comes next. */
+/* It must, and its write-back is in flight or cannot begin: wait for the next event. */
 bool weft_through_under_way(struct weft_block *blk) __must_hold(&blk->lock);
 
 /*
- * An INV overtakes the PUT with which the block leaves.  Return: true if it is not to be heard
- * yet: it comes again.
+ * Ignore an INV that overtakes the PUT with which a modified block leaves?  It is repeated later.
  */
 bool weft_through_deaf(struct weft_block *blk, const struct weft_msg *msg) __must_hold(&blk->lock);
 
-/* The region is kept from now on: it is not known what was modified before. */
+/* The region has write-through from now on: mark all its blocks. */
 void weft_through_begin(struct weft_region *region);
 
 #endif /* WEFT_THROUGH_H */
