@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Codec of calls, see call.h. */
+/* Calls as bytes, and what a node accepts of a blade; see call.h. */
 #include "call.h"
 
 static_assert(WEFT_WIRE_HDR_LEN + WEFT_CALL_LEN_MAX <= 1500 - 28,
@@ -94,7 +94,7 @@ int weft_call_unpack(struct weft_call *call, const void *buf, u32 len)
 
 /* --- what a node is told ----------------------------------------------------------- */
 
-#define ERR_MAX		4095	/* as the kernel's */
+#define ERR_MAX		4095	/* MAX_ERRNO of the kernel */
 #define BLADES		(WEFT_BLADE_MAX - WEFT_BLADE_MIN + 1)
 
 static bool is_region(u32 region)
@@ -107,7 +107,7 @@ static bool is_block(u32 block)
 	return block >= WEFT_BLOCK_MIN && block <= WEFT_REGION_BLOCK_MAX && !(block & (block - 1));
 }
 
-/* One machine's. */
+/* A unicast address. */
 static bool is_address(u32 addr)
 {
 	return addr >> 24 && addr >> 28 < 14;
@@ -120,7 +120,7 @@ static bool is_name(const char *name, u32 len)
 	return !(len == 1 && name[0] == '.') && !(len == 2 && name[0] == '.' && name[1] == '.');
 }
 
-/* Of entries of lists.  Return: bytes of one that makes sense, of @left there are; else 0. */
+/* Entries of lists.  Return: bytes of the entry at @p if it makes sense, else 0.  @left: bytes. */
 
 static u32 peer_entry(const u8 *p, u32 left)
 {
@@ -143,7 +143,7 @@ static u32 counter_entry(const u8 *p, u32 left)
 
 	if (!len || left < WEFT_COUNTER_LEN + len)
 		return 0;
-	/* it goes to terminals */
+	/* the name goes to terminals */
 	for (i = WEFT_COUNTER_LEN; i < WEFT_COUNTER_LEN + len; i++) {
 		if (!(p[i] >= 'a' && p[i] <= 'z') && !(p[i] >= '0' && p[i] <= '9') && p[i] != '_')
 			return 0;
@@ -160,7 +160,7 @@ static u32 lost_entry(const u8 *p, u32 left)
 		return 0;
 	first = get_unaligned_be64(p + 8);
 	many = get_unaligned_be64(p + 16);
-	/* blocks have as many numbers, whatever their size */
+	/* the limit of 4 KiB blocks, whatever their size */
 	most = WEFT_REGION_SIZE_MAX / WEFT_BLOCK_MIN;
 	return many && many <= most && first <= most - many ? WEFT_LOST_LEN : 0;
 }
@@ -173,12 +173,12 @@ static u32 blade_entry(const u8 *p, u32 left)
 enum { IS_REGION = 1, HAS_BLOCK = 2, IS_BLADE = 4, HAS_ADDR = 8, IS_KNOWN = 16, IS_FIRST = 32 };
 
 /**
- * struct shape - what an operation says to a node, besides what holds for all of them
- * @is: IS_KNOWN: it is told to nodes; IS_FIRST: by the first blade alone; the other bits:
- *	which fields must not be 0
- * @valid: bits that @valid may have
- * @size: the most that @size may be; 0: WEFT_REGION_SIZE_MAX
- * @entry: of its list; NULL: it has none
+ * struct shape - what an operation may say to a node
+ * @is: IS_KNOWN: nodes are told it; IS_FIRST: by the first blade alone; the other bits name fields
+ *	that must not be 0
+ * @valid: allowed bits of @valid
+ * @size: limit of @size; 0: WEFT_REGION_SIZE_MAX
+ * @entry: checks an entry of the list; NULL: it has no list
  */
 struct shape {
 	u32 is;
@@ -223,7 +223,7 @@ static const struct shape replies[WEFT_CALL_MAX] = {
 	[WEFT_CALL_BLADE]	= { .is = IS_KNOWN, .entry = blade_entry },
 };
 
-/* What holds for all: who does not say something says 0. */
+/* Bounds for all operations: a field that is not used is 0. */
 static bool fields_fit(const struct weft_call *c, const struct shape *s)
 {
 	return c->err <= ERR_MAX && c->node <= WEFT_BLADE_MAX && !(c->valid & ~s->valid) &&
@@ -232,7 +232,7 @@ static bool fields_fit(const struct weft_call *c, const struct shape *s)
 	       (!c->addr || is_address(c->addr)) &&
 	       c->size <= (s->size ? s->size : WEFT_REGION_SIZE_MAX) &&
 	       weft_policy_valid(c->policy) && !(c->homes >> BLADES);
-	/* the others are bits of nodes, times, positions, amounts: any makes sense */
+	/* any value of the others makes sense: bits of nodes, times, positions, amounts */
 }
 
 static bool is_whole(const struct weft_call *c, u32 is)
@@ -266,7 +266,7 @@ int weft_call_read(struct weft_call *call, const struct weft_msg *msg)
 	if (!(s->is & IS_KNOWN) || (s->is & IS_FIRST && msg->src != WEFT_BLADE_MIN) ||
 	    !fields_fit(call, s))
 		return -EBADMSG;
-	/* who refuses says why, and nothing else */
+	/* a refusal says why, and nothing else */
 	if (reply && call->err)
 		return 0;
 	return is_whole(call, s->is) && list_fits(call, s) ? 0 : -EBADMSG;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Entry points of the cache controller, see controller.h. */
+/* Which part of the cache controller an event is for, see controller.h. */
 #include "controller.h"
 #include "gather.h"
 
@@ -47,12 +47,12 @@ bool weft_line_gone(struct weft_line *l, u32 dead, struct weft_out *out)
 {
 	weft_out_init(out);
 	if (l->lent && !(l->lent & ~l->back & ~dead)) {
-		/* all others have given it back: it can be written to again */
+		/* the living have given it back: this node may write again */
 		l->lent = l->back = 0;
 		out->effects |= WEFT_DO_WAKE;
 	}
 	weft_line_members(l, ~dead);
-	/* what was to be lent to a dead node stays: nothing follows when it is revoked */
+	/* a loan to a dead node is off: nothing follows the revocation */
 	if (weft_node_bit(weft_txn_member(l->lending)) & dead)
 		l->lending = 0;
 	if (l->op == WEFT_OP_GETS || l->op == WEFT_OP_GETM)
@@ -94,7 +94,7 @@ void weft_line_timeout(struct weft_line *l, struct weft_out *out)
 	weft_out_init(out);
 	if (l->tries < 255)
 		l->tries++;
-	/* who expects may find that it owns the line: that comes first */
+	/* a node that expects the line may turn out to own it: settle that first */
 	if (l->op != WEFT_OP_NONE && !(l->expecting && l->held))
 		weft_requester_timeout(l, out);
 	else if (l->held && !l->revoking)
@@ -106,12 +106,12 @@ void weft_line_timeout(struct weft_line *l, struct weft_out *out)
 
 bool weft_line_return(struct weft_line *l, u32 fresh, struct weft_out *out)
 {
-	/* a reader may wait for a write-back that comes no more */
+	/* a reader may wait for a write-back that does not come any more */
 	bool alone = l->state == WEFT_M || l->held ||
 		     (l->state == WEFT_S && l->op == WEFT_OP_GETS);
 	/*
-	 * What is lent has a new version already.  Who was lent it may own it by now, in a switch
-	 * that lives on, and have written: what that gives back has to be newer.
+	 * Lent data has a new version already.  A node that it was lent to may own the line by now,
+	 * in a switch that lives on, and have written: its data has to be newer than this.
 	 */
 	u64 version = l->version + (l->state == WEFT_M && !l->lent);
 

@@ -1,23 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The cache controller's state machine for one line at a compute node: MSI,
- * one outstanding transaction, collecting of answers, retention of data that
- * was given away until its receiver has it, retransmission.
- *
- *	line.h		what is known of a line; what follows from an event; the outstanding
- *			transaction: how it begins and ends
- *	gather.h	a miss: what it waits for until it may commit
- *	landing.h	where the data of a miss may land
- *	provider.h	what other nodes want from our copy
- *	requester.h	what this node wants, and the answers to that
- *	controller.h	entry points: which part an event is for
- *
- * A host includes this one.
- *
- * All functions below: @out is overwritten; @fresh is a transaction sequence
- * number never used before by this node in this life (only its low bits count),
- * used up whether needed or not.  Any context; the host serializes calls for
- * one line.
+ * Entry points of the cache controller of a line: MSI, one outstanding transaction, retention of
+ * data that was given away, retransmission.  A host includes this header; it calls in for one
+ * line at a time, in any context.  The core sends, sleeps and allocates nothing.
  */
 #ifndef WEFT_CORE_CONTROLLER_H
 #define WEFT_CORE_CONTROLLER_H
@@ -26,72 +11,72 @@
 #include "provider.h"
 #include "requester.h"
 
-/**
- * weft_line_members() - who has left the rack has nothing any more
- * @members: bits of nodes; asked for after the line was @dunned: who was lent it, and
- *	is not among them, has left since
+/*
+ *	line.h		what is known of a line, its transaction, what follows from an event
+ *	gather.h	a miss: what it waits for until it may commit
+ *	landing.h	where the data of a miss may land
+ *	provider.h	what other nodes want from this node's copy
+ *	requester.h	what this node wants, and the answers to that
  *
- * To be followed by weft_line_timeout().
+ * All functions overwrite @out.  @fresh is a transaction sequence number that this node has never
+ * used in this life (only its low bits count); it is used up in any case.
+ */
+
+/**
+ * weft_line_members() - forget loans to nodes that have left the rack
+ * @members: bits of nodes, asked for after the line was @dunned: a node that was lent the line and
+ *	is not among them has left since
+ *
+ * Followed by weft_line_timeout().
  */
 void weft_line_members(struct weft_line *l, u32 members);
 
 /**
- * weft_line_gone() - nodes have died, and are still in the copysets
- * @dead: bits of them; no message of theirs is handed in any more, and none is sent on by
- *	a directory that takes them for members
+ * weft_line_gone() - nodes have died, and are still in copysets
+ * @dead: bits of the nodes; no message of theirs is handed in any more, and no directory that
+ *	takes them for members sends one on
  *
- * What a dead owner has lent nobody may read any more when the directory begins to serve
- * its lines from the home: only those who were lent them know of that.  So this comes
- * first, at all nodes, and the directory's members change when all have done it.
+ * No node may read what a dead owner has lent when the home begins to serve the line, and only the
+ * readers know of the loan.  So all nodes call this before the directory's members change.
  *
- * Return: false if programs have to lose access first (WEFT_DO_REVOKE): to be called again
- * after weft_line_revoked().
+ * Return: false if programs lose access first (WEFT_DO_REVOKE): call again after
+ * weft_line_revoked().
  */
 bool weft_line_gone(struct weft_line *l, u32 dead, struct weft_out *out);
 
 /**
  * weft_line_recv() - a message for this line
- * @msg: checked by weft_wire_unpack().  LANDED: with its coming the card has taken back the
- *	key of the landing that is open for this line; any other is not handed in
+ * @msg: checked by weft_wire_unpack().  LANDED is handed in only for the landing that is open for
+ *	this line, and closes it: the card has taken back the key
  *
- * A node also calls this for a line that it knows nothing of, on a line made by
- * weft_line_init(): the answers need no memory.
+ * For a line that the node does not have, call it with a fresh weft_line_init(): the answers need
+ * no memory.
  */
 void weft_line_recv(struct weft_line *l, const struct weft_msg *msg, u32 fresh,
 		    struct weft_out *out);
 
 /*
- * The host has done WEFT_DO_PROTECT or WEFT_DO_REVOKE.  @out may ask for more of it: an
- * order that came meanwhile needs what was only to be protected.
+ * The host has done WEFT_DO_PROTECT or WEFT_DO_REVOKE.  @out may ask for more: an order may have
+ * come meanwhile that needs WEFT_DO_REVOKE.
  */
 void weft_line_revoked(struct weft_line *l, u32 fresh, struct weft_out *out);
 
-/**
- * weft_line_timeout() - the timer that WEFT_DO_TIMER asked for
- *
- * Sends again what is not answered.  Spurious calls are harmless.
- */
+/* The timer of WEFT_DO_TIMER: send again what is not answered.  Spurious calls are harmless. */
 void weft_line_timeout(struct weft_line *l, struct weft_out *out);
 
 /**
- * weft_line_return() - the line's home has begun to know nothing of its lines
+ * weft_line_return() - give the line back to a home that has lost its directory
  *
- * What only this node may have goes home, under a version that is newer than all
- * before (what is lent has one already); every transaction ends, waiters wake, nothing
- * is cached.  Programs have no access any more: the host has taken it away.  What is
- * retained for others is written home, too: if they have it, theirs is as new or newer.
- * The home serves nobody until all nodes have done this.
+ * Data that only this node may have goes home under a version newer than all before (lent data
+ * has such a version already); all transactions end, waiters wake, nothing stays cached.  Retained
+ * data goes home, too: the node that it was given to has the same version or a newer one.  The
+ * host has taken all access from programs.  The home serves nobody until all nodes have done it.
  *
- * Return: true if something is on its way home: the data stays until WEFT_DO_FREE.
+ * Return: true if a write-back is under way: the data stays until WEFT_DO_FREE.
  */
 bool weft_line_return(struct weft_line *l, u32 fresh, struct weft_out *out);
 
-/**
- * weft_line_forget() - the line's home does not exist any more
- *
- * For a region that was removed: every transaction ends, waiters wake, data
- * goes.
- */
+/* The region was removed: end all transactions, wake waiters, drop the data. */
 void weft_line_forget(struct weft_line *l, struct weft_out *out);
 
 #endif /* WEFT_CORE_CONTROLLER_H */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What a miss waits for until it may commit, see gather.h. */
+/* A miss until it may commit, see gather.h. */
 #include "gather.h"
 
 /* --- the block ------------------------------------------------------------ */
@@ -14,7 +14,7 @@ static bool in_complete(const struct weft_line *l, const struct weft_msg *msg)
 	return l->in_frags == (n >= 64 ? ~0ull : (1ull << n) - 1);
 }
 
-/* All of it is where this transaction wanted it: as one fragment that is there already. */
+/* The card has written the whole block: count it as one fragment. */
 static bool take_landed(struct weft_line *l, const struct weft_msg *msg)
 {
 	l->in_version = msg->version;
@@ -25,16 +25,15 @@ static bool take_landed(struct weft_line *l, const struct weft_msg *msg)
 }
 
 /*
- * Two copies of a request may have been answered by two providers, and both may have written:
- * what the second one wrote may stand beneath what the first one did.  They have the same
- * version, unless somebody has written between; but then an invalidation came before that.
+ * Two providers may have answered two copies of a request and both have written to the landing.
+ * If a node wrote between their versions, an INV came here before that (@poisoned).
  */
 static bool may_be_mixed(const struct weft_line *l, const struct weft_msg *msg)
 {
 	return msg->type == WEFT_MSG_LANDED && l->poisoned;
 }
 
-/* All of it again, under the same name: the entry's lock is ours.  Nothing older will do. */
+/* Request all data again under the same transaction, which holds the entry's lock; none older. */
 static void ask_again(struct weft_line *l, struct weft_out *out)
 {
 	l->in_frags = 0;
@@ -43,8 +42,8 @@ static void ask_again(struct weft_line *l, struct weft_out *out)
 }
 
 /*
- * Put a fragment into the block.  Fragments of one block may come from several
- * senders if they are of one version; older ones than we have are dropped.
+ * Put a fragment into the block.  Several senders may have sent fragments of one version; older
+ * fragments are dropped.
  */
 static bool take_fragment(struct weft_line *l, const struct weft_msg *msg,
 			  struct weft_out *out)
@@ -80,12 +79,9 @@ static void fetch(struct weft_line *l, struct weft_out *out)
 	m->grant = l->grant;
 }
 
-/* --- who was lent the line ------------------------------------------------- */
+/* --- loans ------------------------------------------------------------------ */
 
-/*
- * The owner has lent the line, and who was lent it has not given it back: tell it
- * to, as the directory would.
- */
+/* Send INV, as the directory would, to nodes that have not given back what the owner lent. */
 static void dun(struct weft_line *l, u32 nodes, struct weft_out *out)
 {
 	u8 id;
@@ -98,7 +94,7 @@ static void dun(struct weft_line *l, u32 nodes, struct weft_out *out)
 			continue;
 		nodes &= ~weft_node_bit(id);
 		m = weft_line_send(l, out, id, WEFT_MSG_INV, l->txn);
-		/* not to the owner, and not for data: it had that to send */
+		/* as if to sharers that need send no data: the owner has sent it */
 		m->flags = WEFT_F_BUSY;
 		m->status = WEFT_S;
 		m->copyset = l->copyset;
@@ -109,8 +105,8 @@ static void dun(struct weft_line *l, u32 nodes, struct weft_out *out)
 }
 
 /*
- * GETM: nodes that were lent the line and have not given it back.  An owner does not
- * lend a version twice to the same node.
+ * GETM: nodes that have not given back what they were lent.  An owner lends a version once to a
+ * node.
  */
 static u32 debtors(const struct weft_line *l)
 {
@@ -122,7 +118,6 @@ static u32 debtors(const struct weft_line *l)
 
 /* --- is all of it here? ---------------------------------------------------- */
 
-/* What it was that took so long: a write whose permission is here. */
 static enum weft_miss write_miss(const struct weft_line *l, bool have)
 {
 	if (have)
@@ -132,7 +127,7 @@ static enum weft_miss write_miss(const struct weft_line *l, bool have)
 	return l->status == WEFT_M ? WEFT_MISS_WRITE_MODIFIED : WEFT_MISS_WRITE_SHARED;
 }
 
-/* The same of a read; @msg: what completed it. */
+/* @msg: completed the read. */
 static enum weft_miss read_miss(const struct weft_msg *msg)
 {
 	if (msg->status == WEFT_M)
@@ -140,10 +135,7 @@ static enum weft_miss read_miss(const struct weft_msg *msg)
 	return weft_is_blade(msg->src) ? WEFT_MISS_READ_UNSHARED : WEFT_MISS_READ_SHARED;
 }
 
-/*
- * GETM: everybody who had a copy answered, and the data is here, whatever came
- * last.
- */
+/* GETM: commit when all sharers have acknowledged and the data is here, in whatever order. */
 static void check_getm(struct weft_line *l, struct weft_out *out)
 {
 	bool have = l->state == WEFT_S && !l->revoking;
@@ -169,7 +161,6 @@ static void check_getm(struct weft_line *l, struct weft_out *out)
 	weft_transaction_commit(l, WEFT_M, weft_line_me(l), out);
 }
 
-/* TAKE to write: those who were lent the line have given it up. */
 void weft_gather_taken(struct weft_line *l, struct weft_out *out)
 {
 	u32 rest = l->lent & ~l->back & ~l->acked;
@@ -186,7 +177,7 @@ void weft_gather_taken(struct weft_line *l, struct weft_out *out)
 	weft_transaction_commit(l, WEFT_M, weft_line_me(l), out);
 }
 
-/* GETM: everything is here but what those have who were lent the line. */
+/* GETM: is only the return of loans missing? */
 static bool only_debtors(const struct weft_line *l)
 {
 	bool have = l->state == WEFT_S && !l->revoking;
@@ -195,7 +186,7 @@ static bool only_debtors(const struct weft_line *l)
 	       (have || l->in_whole) && !(l->copyset & ~weft_line_me(l) & ~l->acked);
 }
 
-/* GETS with the entry's lock held: commit once the home has the data, too. */
+/* GETS that holds the entry's lock: commit when the home has the data, too. */
 static void check_gets_busy(struct weft_line *l, struct weft_out *out)
 {
 	if (!l->wb_wanted || l->wb_version >= l->in_version)
@@ -203,8 +194,8 @@ static void check_gets_busy(struct weft_line *l, struct weft_out *out)
 }
 
 /*
- * The owner that was to write back is dead, and perhaps did not: we have what there is,
- * complete, and the entry's lock, so it comes from us.
+ * The owner that was to write back has died, perhaps before that: this node, which has all data
+ * and the entry's lock, writes it back instead.
  */
 static void adopt(struct weft_line *l, struct weft_out *out)
 {
@@ -225,7 +216,7 @@ static void gets_data(struct weft_line *l, const struct weft_msg *msg,
 		l->in_version += WEFT_VERSIONS_LOST;
 	l->version = l->in_version;
 	l->state = WEFT_S;
-	/* fragments that were lent before we asked may be among them */
+	/* fragments lent before the request may be among them */
 	l->loaned = l->busy ? !l->downgraded : msg->flags & WEFT_F_LENT;
 	out->effects |= WEFT_DO_WAKE;
 	if (l->busy && l->loaned)
@@ -242,11 +233,11 @@ static void gets_data(struct weft_line *l, const struct weft_msg *msg,
 
 void weft_gather_entry(struct weft_line *l, const struct weft_msg *msg)
 {
-	/* who has left the rack since is not in it any more, and will not answer */
+	/* an answer leaves out nodes that have left the rack since, which acknowledge nothing */
 	l->copyset = msg->copyset & (l->need_known ? l->copyset : ~0u);
 	l->need_known = true;
 	l->busy = true;
-	/* the directory knows better by now who has it */
+	/* the directory knows a better provider by now */
 	if (l->op == WEFT_OP_GETS)
 		l->fetching = false;
 	l->status = msg->status;
@@ -263,17 +254,17 @@ void weft_gather_no_data(struct weft_line *l, const struct weft_msg *msg,
 
 void weft_gather_home(struct weft_line *l, struct weft_out *out)
 {
-	/* a late copy of the request; or the answer to another one has the lock */
+	/* a late copy of the request, or another answer that holds the entry's lock */
 	if (l->state != WEFT_I || l->fetching || l->need_known)
 		return;
 	fetch(l, out);
 }
 
-/* GETS: an invalidation overtook this data, which may be from before a write. */
+/* GETS: an INV overtook this data, which may be older than a write: begin again. */
 static void overtaken(struct weft_line *l, u32 fresh, struct weft_out *out)
 {
 	if (l->busy)
-		return; /* what counts comes with the entry's lock, which is ours */
+		return; /* the entry's lock is ours: data that counts comes with it */
 	weft_transaction_begin(l, WEFT_OP_GETS, fresh);
 	weft_transaction_request(l, out);
 }
@@ -286,9 +277,9 @@ void weft_gather_data(struct weft_line *l, const struct weft_msg *msg,
 
 	if (l->op == WEFT_OP_GETS && l->state != WEFT_I) {
 		/*
-		 * A repetition while we wait for the write-back.  If it comes from
-		 * the home, the owner has given up what it retained, and the home
-		 * has it: see weft_line_return().
+		 * Repeated while this node waits for the write-back.  From the home it shows that
+		 * the owner has ended its retention, and the home has the data: see
+		 * weft_line_return().
 		 */
 		if (weft_is_blade(msg->src) && msg->version >= l->in_version) {
 			l->wb_version = msg->version;
@@ -296,14 +287,14 @@ void weft_gather_data(struct weft_line *l, const struct weft_msg *msg,
 		}
 		return;
 	}
-	/* those who were lent the line give it back in their own time, see dun() */
+	/* nodes that the line was lent to give it back in their own time, see dun() */
 	l->expecting = l->expecting && l->op == WEFT_OP_GETM &&
 		       msg->type == WEFT_MSG_PASSED && msg->holder;
-	/* it has gone round since we gave it away: that was taken */
+	/* the line has gone round: what this node gave away has been taken */
 	if (l->held)
 		weft_line_release(l, out);
 	if (l->op == WEFT_OP_GETS && l->poisoned && !(msg->flags & WEFT_F_BUSY)) {
-		/* what it asks for then may land where that was */
+		/* the next request may offer the same memory again */
 		overtaken(l, fresh, out);
 		return;
 	}
@@ -326,7 +317,7 @@ void weft_gather_data(struct weft_line *l, const struct weft_msg *msg,
 		l->acked |= weft_node_bit(msg->src);
 		check_getm(l, out);
 	} else if (data) {
-		/* whichever answer completes the data: the lock is what counts */
+		/* whichever answer completes the data: the entry's lock counts */
 		l->wb_wanted = l->lost || (l->busy && l->status == WEFT_M &&
 					   !weft_is_blade(msg->src));
 		gets_data(l, msg, out);
@@ -335,7 +326,6 @@ void weft_gather_data(struct weft_line *l, const struct weft_msg *msg,
 		out->effects |= WEFT_DO_TIMER;
 }
 
-/* A node gives back what it was lent, unasked. */
 void weft_gather_returned(struct weft_line *l, const struct weft_msg *msg,
 			  struct weft_out *out)
 {
@@ -354,7 +344,7 @@ void weft_gather_ack(struct weft_line *l, const struct weft_msg *msg,
 		weft_gather_taken(l, out);
 		return;
 	}
-	/* what who was lent the line repeats are our own words */
+	/* the INV of dun() repeats our own copyset, and so does its acknowledgement */
 	if (l->need_known)
 		l->copyset &= msg->copyset;
 	else
@@ -367,7 +357,7 @@ void weft_gather_ack(struct weft_line *l, const struct weft_msg *msg,
 void weft_gather_written(struct weft_line *l, const struct weft_msg *msg,
 			 struct weft_out *out)
 {
-	/* what counts is that the home has what we read */
+	/* the home has the version that this node reads, or a newer one */
 	if (msg->version > l->wb_version)
 		l->wb_version = msg->version;
 	if (l->busy && l->in_frags && l->wb_wanted)
@@ -377,19 +367,19 @@ void weft_gather_written(struct weft_line *l, const struct weft_msg *msg,
 void weft_gather_gone(struct weft_line *l, u32 dead, struct weft_out *out)
 {
 	if (!l->in_whole) {
-		/* what a dead owner gave of it may be newer than all that others have */
+		/* fragments of a dead owner may be newer than all that others have */
 		l->in_frags = 0;
 		l->in_version = 0;
 		/*
-		 * And what others lent, or read with us, may be older.  The owner that could
-		 * have told us to give it up may be the dead one.
+		 * Fragments of others, lent or shared, may be older: the owner that would have sent
+		 * INV for them may be the dead one.
 		 */
 		l->poisoned = l->op == WEFT_OP_GETS;
-		/* a dead one's card may still write there */
+		/* the card of a dead node may still write there */
 		if (l->landing)
 			out->effects |= WEFT_DO_CLOSE;
 	}
-	/* in whole: we read it, or did until an old invalidation came */
+	/* @in_whole: programs read it, or did until an old INV came */
 	if (l->op == WEFT_OP_GETS && l->in_whole && l->wb_wanted &&
 	    l->wb_version < l->in_version &&
 	    weft_node_bit(l->provider_id) & dead)
@@ -404,7 +394,7 @@ void weft_gather_timeout(struct weft_line *l, struct weft_out *out)
 		adopt(l, out);
 		return;
 	}
-	/* those may have left for whom it waits, see weft_line_members() */
+	/* the nodes that it waits for may have left, see weft_line_members() */
 	if (l->op == WEFT_OP_GETM)
 		check_getm(l, out);
 	if (l->op == WEFT_OP_COMMIT || out->n)

@@ -1,43 +1,44 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A miss: what it waits for until it may commit.  All of it runs inside one call of a
- * function of controller.h, and adds to its @out.
+ * A miss: collects data and acknowledgements until the transaction may commit.  Called by
+ * controller.c and requester.c inside one event, and adds to its @out.  It takes no orders of
+ * other nodes: that is provider.c.
  */
 #ifndef WEFT_CORE_GATHER_H
 #define WEFT_CORE_GATHER_H
 
 #include "line.h"
 
-/* The answer says that the entry is locked for us, and what was in it. */
+/* An answer says that the transaction holds the entry's lock, and what the entry was. */
 void weft_gather_entry(struct weft_line *l, const struct weft_msg *msg);
 
-/* DATA or PASSED: a fragment, or all, of the block; LANDED: all. */
+/* DATA, PASSED: a fragment of the block, or all of it; LANDED: all of it. */
 void weft_gather_data(struct weft_line *l, const struct weft_msg *msg, u32 fresh,
 		      struct weft_out *out);
 
-/* GETM: the entry is ours, and nobody has data to send us: we have, or fetch it. */
+/* GETM: the entry's lock is ours, and no node sends data: this one has it, or fetches it. */
 void weft_gather_no_data(struct weft_line *l, const struct weft_msg *msg,
 			 struct weft_out *out);
 
-/* GETS: the home has the data, and nobody was asked to send it: we fetch it. */
+/* GETS: no provider was asked, and the home has the data: fetch it. */
 void weft_gather_home(struct weft_line *l, struct weft_out *out);
 
-/* GETM, TAKE: a node has dropped its copy, as it was told to. */
+/* GETM, TAKE: a node has dropped its copy for an INV. */
 void weft_gather_ack(struct weft_line *l, const struct weft_msg *msg,
 		     struct weft_out *out);
 
-/* GETM: a node gives back, unasked, what it was lent. */
+/* GETM: a node gives back unasked what it was lent. */
 void weft_gather_returned(struct weft_line *l, const struct weft_msg *msg,
 			  struct weft_out *out);
 
-/* GETS: the home has a version that was written back. */
+/* GETS: a write-back has reached the home. */
 void weft_gather_written(struct weft_line *l, const struct weft_msg *msg,
 			 struct weft_out *out);
 
-/* TAKE to write: commit if those who were lent the line have given it up. */
+/* TAKE to write: commit if all nodes that the line is lent to have given it up. */
 void weft_gather_taken(struct weft_line *l, struct weft_out *out);
 
-/* Nodes have died, and nothing comes from them any more: what they had begun to send. */
+/* Nodes have died: drop what they may have begun to send. */
 void weft_gather_gone(struct weft_line *l, u32 dead, struct weft_out *out);
 
 /* GETS, GETM: ask again for what has not come. */

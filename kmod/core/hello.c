@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What two members tell each other as they connect their cards, see hello.h. */
+/* Connection private data as bytes, see hello.h. */
 #include "hello.h"
 #include "wire.h"
 
@@ -56,7 +56,7 @@ int weft_hello_unpack(struct weft_hello *hello, const void *buf, size_t len,
 		return -EBADMSG;
 	if (!b[OFF_TAGGED] && weft_key_set(key))
 		return -ENOKEY;
-	/* one comparison of two registers: how long it takes says nothing of the tag */
+	/* one comparison of registers: its time does not disclose the tag */
 	if (b[OFF_TAGGED] && (!weft_key_set(key) || get_unaligned_be64(b + OFF_TAG) !=
 			      weft_key_header(key, b, OFF_TAG)))
 		return -EKEYREJECTED;

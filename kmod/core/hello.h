@@ -1,17 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What two members tell each other as they connect their network cards, for data that one
- * writes into the other's memory (landing.h): in the private data of the connection's request,
- * and of what accepts it.  Each end checks that the other one is who it means, and in a rack
- * with a key that it has the key.  What goes by the connection afterwards is messages, each
- * with its own tag, and bytes of blocks, for which the cards are believed.
- *
- *   0 u32 magic      4 u8 version    5 u8 tagged     6 u8 from       7 u8 to
- *   8 u32 rack      12 u32 epoch    16 u32 tick     20 u32 rooms
- *  24 u64 address of the first room 32 u32 their key 36 u32 0       40 u64 tag
- *
- * all big-endian; epoch, tick and tag are 0 without a key.  A memory blade that accepts has
- * rooms for the node (landing.h), or none.
+ * Codec of connection private data: what two members tell each other as their network cards
+ * connect, in the request and in the answer.  rdma/ and the blade call it.  It checks form and
+ * tag; the caller checks that the other end is the member that it means.
  */
 #ifndef WEFT_CORE_HELLO_H
 #define WEFT_CORE_HELLO_H
@@ -20,17 +11,25 @@
 #include "tag.h"
 #include "types.h"
 
+/*
+ *   0 u32 magic      4 u8 version    5 u8 tagged     6 u8 from       7 u8 to
+ *   8 u32 rack      12 u32 epoch    16 u32 tick     20 u32 write-back buffers
+ *  24 u64 address of the first one  32 u32 their key 36 u32 0       40 u64 tag
+ *
+ * Big-endian; epoch, tick and tag are 0 without a key.  The connection then carries messages with
+ * tags of their own, and bytes of blocks, for which the cards are believed.
+ */
 #define WEFT_HELLO_LEN		48
 #define WEFT_HELLO_VERSION	2
 
 /**
- * struct weft_hello - who connects to whom
- * @from: member that says it
- * @to: member that it means
+ * struct weft_hello - connection private data
+ * @from: the member that says it
+ * @to: the member that it means
  * @rack: number of the rack
  * @tagged: unpacked: it has a tag, which is right
- * @stamp: when it was said, if @tagged: the caller asks weft_stamp_fresh()
- * @n_rooms: how many rooms @from has for @to, one behind the other
+ * @stamp: when it was said, if @tagged; the caller checks weft_stamp_fresh()
+ * @n_rooms: write-back buffers (landing.h) that blade @from has for node @to, one behind the other
  * @rooms: the first one
  */
 struct weft_hello {
@@ -43,19 +42,15 @@ struct weft_hello {
 	struct weft_landing rooms;
 };
 
-/**
- * weft_hello_pack()
- * @buf: WEFT_HELLO_LEN bytes
- * @key: of the rack; NULL, or one that is not set: the rack has none
- */
+/* @buf: WEFT_HELLO_LEN bytes.  @key: NULL, or not set: the rack has none. */
 void weft_hello_pack(const struct weft_hello *hello, void *buf, const struct weft_key *key);
 
 /**
- * weft_hello_unpack() - check and read one
- * @len: bytes of @buf; transports may add zeros behind it
+ * weft_hello_unpack() - check and read private data
+ * @len: bytes of @buf; transports may add zeros
  *
- * Return: 0; -EPROTONOSUPPORT for another version, -ENOKEY without a tag where there is a
- * key, -EKEYREJECTED for a wrong tag, or any where there is no key, -EBADMSG for anything else.
+ * Return: 0; -EPROTONOSUPPORT: another version; -ENOKEY: no tag where there is a key;
+ * -EKEYREJECTED: a wrong tag, or any tag where there is no key; -EBADMSG: all else that is wrong.
  */
 int weft_hello_unpack(struct weft_hello *hello, const void *buf, size_t len,
 		      const struct weft_key *key);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Where the data of a miss may land, see landing.h. */
+/* Landings and remote handles as bytes, see landing.h. */
 #include "landing.h"
 
 enum { OFF_KEY = 0, OFF_ZERO = 4, OFF_ADDR = 8 };

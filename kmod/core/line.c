@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* One line at one node, see line.h. */
+/* A line: permission, messages, its transaction, migratory or not; see line.h. */
 #include "line.h"
 
 void weft_line_init(struct weft_line *l, u64 key, u8 self)
@@ -67,7 +67,7 @@ void weft_line_release(struct weft_line *l, struct weft_out *out)
 {
 	l->held = WEFT_HELD_NONE;
 	if (l->state != WEFT_M)
-		l->lent = l->back = 0; /* who took the line took that over */
+		l->lent = l->back = 0; /* the new owner sees to what is lent */
 	out->effects |= WEFT_DO_WAKE;
 	weft_line_settle(l, out);
 }
@@ -133,7 +133,7 @@ void weft_transaction_begin(struct weft_line *l, u8 op, u32 fresh)
 	l->provider_id = 0;
 	l->in_frags = 0;
 	l->in_whole = false;
-	l->landed = l->landing; /* it may still be closing: there is no other one yet */
+	l->landed = l->landing; /* a landing that is closing: no other one before that */
 	l->in_version = 0;
 	l->wb_version = 0;
 	l->tries = 0;
@@ -196,7 +196,7 @@ void weft_transaction_chase(struct weft_line *l, const struct weft_msg *msg, u8 
 	if (member == l->self) {
 		weft_transaction_abort(l, msg->holder, msg->grant, out);
 	} else if (weft_chase_is_due(n)) {
-		/* by turns: for who has left the rack the home answers */
+		/* in turns: the home answers for a member that has left the rack */
 		m = weft_line_send(l, out, l->chase_home ? 0 : (u8)member,
 				   WEFT_MSG_CHASE, msg->txn);
 		m->holder = msg->holder;

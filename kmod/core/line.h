@@ -1,16 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * One line at a compute node: what the cache controller (controller.h) knows of it, and
- * what follows from an event.
- *
- * The host (kernel module, explorer, tests) calls in with events, one at a time
- * for a line (in the kernel: under the line's spinlock), and carries out what
- * comes back in struct weft_out: messages to send and effects on the data.  No
- * call sleeps; taking a copy away from the programs, which can, is split in two:
- * the effect WEFT_DO_REVOKE or WEFT_DO_PROTECT asks for it, weft_line_revoked()
- * says that it is done.
- *
- * States, transitions and invariants: docs/protocol.md.
+ * One line at a node: what the cache controller knows of it, the outstanding transaction, whether
+ * the line is migratory, and what follows from an event.  The parts of controller.h use it; hosts
+ * (kernel, explorer, tests) read the fields and write none.  States: docs/protocol.md.
  */
 #ifndef WEFT_CORE_LINE_H
 #define WEFT_CORE_LINE_H
@@ -18,18 +10,24 @@
 #include "landing.h"
 #include "wire.h"
 
+/*
+ * The host hands in events one at a time for a line (in the kernel under its spinlock) and
+ * carries out struct weft_out.  No call sleeps.  Taking a copy away from programs can, so it has
+ * two parts: WEFT_DO_REVOKE or WEFT_DO_PROTECT asks for it, weft_line_revoked() reports it done.
+ */
+
 /* The outstanding transaction of a line. */
 enum weft_op {
 	WEFT_OP_NONE,
-	WEFT_OP_GETS,		/* wants a read-only copy */
-	WEFT_OP_GETM,		/* wants to own the line */
-	WEFT_OP_PUT,		/* leaves the copyset, after writing back */
-	WEFT_OP_CLEAN,		/* writes back and stays owner */
-	WEFT_OP_COMMIT,		/* has its permission, tells the directory */
-	WEFT_OP_TAKE,		/* takes back what it gave and nobody took */
+	WEFT_OP_GETS,		/* get a copy to read */
+	WEFT_OP_GETM,		/* become the owner */
+	WEFT_OP_PUT,		/* leave the copyset, after the write-back */
+	WEFT_OP_CLEAN,		/* write back and stay the owner */
+	WEFT_OP_COMMIT,		/* permission is here: tell the directory */
+	WEFT_OP_TAKE,		/* take back what was given away and not taken */
 };
 
-/* Data kept for somebody else, until the directory says that it may go. */
+/* Data retained for another node until the directory says that it may go. */
 enum weft_held {
 	WEFT_HELD_NONE,
 	WEFT_HELD_GIVEN,	/* was the owner, gave the line away */
@@ -37,81 +35,78 @@ enum weft_held {
 };
 
 /*
- * More than a line gets versions before the home hears of one: a day of nodes that take it from
- * each other 3000 times a second, and nobody reads.  If they are lost with their owner, some of
- * them may still be under way to the home, or said of what was lent: who has the home's data
- * then goes on counting far behind them.  Far less than what a home counts on with when it
- * cuts a region (2^32): what was written before is to be older than that.
+ * Added to the version of the home's data when newer versions died with their owner.  Some of
+ * those may still be in flight to the home, or lent: the step is larger than the number of
+ * versions that a line gets before the home hears of one (a day of 3000 owners a second, and no
+ * reader).  A home that truncates a region adds far more (2^32), so that all before is older.
  */
 #define WEFT_VERSIONS_LOST	(1ull << 28)
 
-#define WEFT_FRAGS_MAX	64	/* fragments of a block, one bit each */
+#define WEFT_FRAGS_MAX	64	/* fragments of a block, a bit each */
 
 /**
  * struct weft_line - one line at one node
  * @key: name of the line
  * @self: id of this node
- * @state: WEFT_I, WEFT_S or WEFT_M: the permission that this node has
- * @op: the outstanding transaction
- * @held: data retained for another node
- * @revoking: host is taking the copy away (2) or its write permission (1)
- * @granted: PUT: the directory let us go
- * @quiesced: PUT: nobody here uses the copy any more
+ * @state: permission of this node: WEFT_I, WEFT_S or WEFT_M
+ * @op: the outstanding transaction, enum weft_op
+ * @held: data retained for another node, enum weft_held
+ * @revoking: the host is taking away the copy (2) or the right to write (1)
+ * @granted: PUT: the directory has let this node go
  * @quiet: an unmodified copy is dropped without a message
- * @busy: GETS, GETM: an answer said that we hold the entry's lock
- * @refused: since the last request; it is repeated without a time-out's doubts
- * @no_data: GETM: nobody who was asked has data to send
- * @poisoned: GETS: an invalidation overtook the answer; unless the answer holds
- *	the entry's lock its data may be old
- * @expecting: GETS, GETM: not asked for yet, the owner is to pass it on
+ * @quiesced: PUT: no program uses the copy any more
+ * @busy: GETS, GETM: an answer said that the transaction holds the entry's lock
+ * @no_data: GETM: no node that was asked has data to send
+ * @refused: refused since the last request, so the repetition does not count as a loss
+ * @poisoned: GETS: an INV overtook the answer, whose data may be old unless the transaction holds
+ *	the entry's lock
+ * @expecting: GETS, GETM: no request is out: the owner is to pass the line on
  * @overdue: it was expected, and is asked for now
  * @written: PUT: the write-back is at home
- * @wb_wanted: GETS: an owner writes back before we may commit
- * @downgraded: GETS: an answer said that it comes with the lock, and is not lent
- * @loaned: S: the owner lent it to us, the directory does not know of it
- * @chase_home: the next CHASE is for the home, see weft_transaction_chase()
- * @dunned: GETM, TAKE: those to whom the line was lent were told to give it up
- * @adopted: GETS: the owner that was to write back has died: we do, in its place
- * @lost: GETS, GETM: what the owner had died with it, and what the home has is all, see
- *	WEFT_VERSIONS_LOST
- * @need_known: the lock is ours; @status, @copyset and @grant are valid
- * @fetching: GETS, GETM: nobody was told to send the data, it is asked from home
- * @in_whole: all fragments of the data coming in came
+ * @wb_wanted: GETS: commit only after the owner's write-back is at home
+ * @downgraded: GETS: an answer with the entry's lock was not lent
+ * @loaned: S: lent by the owner; the directory does not know of this copy
+ * @chase_home: the next CHASE goes to the home, see weft_transaction_chase()
+ * @dunned: GETM, TAKE: INV has gone to the nodes that the line is lent to
+ * @adopted: GETS: the owner that was to write back has died, and this node does it instead
+ * @lost: GETS, GETM: newer data died with its owner: the home's is all, see WEFT_VERSIONS_LOST
+ * @need_known: the entry's lock is ours, and @status, @copyset and @grant are valid
+ * @fetching: GETS, GETM: no provider was asked, so READ fetches the data from home
+ * @in_whole: all fragments of the incoming data have come
  * @landing: a card may write into the block, see landing.h
- * @landed: GETS, GETM: it was offered a landing, which may be closed by now
+ * @landed: GETS, GETM: has offered a landing, which may be closed by now
  * @nacks: refusals in a row, for back-off
  * @tries: time-outs in a row, for back-off
- * @status: of the entry, as the answers say
- * @copyset: of the entry, as the answers say
+ * @status: of the entry, as answers say
+ * @version: of the data in the block (state not I, or @held)
+ * @txn: transaction of @op
  * @grant: of the entry: which taking of its lock is ours
- * @owned: of the entry: M or @held: its grant when we last knew to be the owner
- * @lent: M or @held: nodes that were lent the line, to read, of which the directory
- *	does not know; until all have given it back nobody may write, we neither
- * @back: those of @lent that have
- * @version: version of the data in the block (state not I, or @held)
- * @txn: of @op
- * @acked: nodes that did
+ * @owned: M or @held: @grant when this node last knew to be the owner
+ * @lent: M or @held: nodes that were lent the line to read, unknown to the directory; until all
+ *	have given it back no node may write, this one included
+ * @back: nodes of @lent that have
+ * @copyset: of the entry, as answers say
+ * @acked: nodes whose acknowledgement has come
  * @loans: GETS, GETM: nodes that the owner has lent the line to, as its answer says
- * @returned: GETM: nodes that have given back, unasked, what they were lent ...
- * @returned_version: ... in this version
- * @new_status: COMMIT: what the entry becomes
- * @new_copyset: COMMIT: what the entry becomes
- * @provider_nonce: retention to end at the provider, 0 for none
- * @provider_id: who retains
- * @in_version: version of the data coming in
- * @in_frags: fragments that came
+ * @returned: GETM: nodes that have given back unasked, in @returned_version
+ * @new_status: COMMIT: status that the entry gets
+ * @new_copyset: COMMIT: copyset that the entry gets
+ * @provider_nonce: retention of the provider to end, 0 for none
+ * @provider_id: the provider that retains
+ * @in_version: version of the incoming data
+ * @in_frags: fragments of it that have come
  * @wb_version: GETS: newest version that the home is known to have
- * @in_size: bytes of a full fragment of the data coming in
+ * @returned_version: see @returned
+ * @in_size: bytes of a full fragment of the incoming data
  * @nonce: number of our retention, or of the query that asks for it
- * @held_txn: the transaction that the data was given to
- * @held_grant: of the entry, as the order to give it said; or @owned if there was
- *	none: what the directory said before that is out of date
- * @lending: the transaction that it will be lent for, unasked, when the host has
- *	revoked (@revoking); 0: none
- * @rq: the invalidation, forward, pass or return of what was lent (INV_ACK) that
- *	waits for the host (@revoking)
+ * @held_txn: transaction that the data was given to
+ * @held_grant: of the entry, as the order to give it said, or @owned if there was no order; what
+ *	the directory said under an earlier grant is out of date
+ * @lending: transaction to lend the line to, unasked, when the host has revoked; 0 for none
+ * @rq: the order that waits for the host (@revoking): INV, FWD, PASS, or INV_ACK to give back
+ *	what was lent
  * @rq.type: 0 for none
- * @rq.landing: where the data may land; its key is 0: nowhere
+ * @rq.landing: where the data may land; key 0: nowhere
  */
 struct weft_line {
 	u64 key;
@@ -182,11 +177,11 @@ struct weft_line {
 
 /* What the host has to do, in this order. */
 #define WEFT_DO_INSTALL		0x01	/* copy the message's payload into the block */
-#define WEFT_DO_PROTECT		0x02	/* take write permission away, then weft_line_revoked() */
+#define WEFT_DO_PROTECT		0x02	/* take the right to write away, then weft_line_revoked() */
 #define WEFT_DO_REVOKE		0x04	/* take all access away, then weft_line_revoked() */
-					/* ... send the messages ... */
+					/* (send the messages) */
 #define WEFT_DO_WAKE		0x08	/* waiters look again */
-#define WEFT_DO_FREE		0x10	/* nobody needs the block's data any more */
+#define WEFT_DO_FREE		0x10	/* the block's data is not needed any more */
 #define WEFT_DO_TIMER		0x20	/* (re)start the timer, see weft_line_timeout() */
 #define WEFT_DO_BACKOFF		0x40	/* with TIMER: refused, ask again soon */
 #define WEFT_DO_FAIL		0x80	/* the home has no such line: waiters get an error */
@@ -195,11 +190,10 @@ struct weft_line {
 
 /**
  * struct weft_send - a message to send
- * @to: member id, or 0: to the line's home (the switch serves it on the way)
- * @with_data: DATA, WB, PASS: the host sends the whole block in fragments and
- *	fills in info, offset, size, len and payload
- * @landing: its key is not 0: DATA may go there, and LANDED behind it; or, without data,
- *	it is the payload of the message
+ * @to: member id; 0: the line's home, or the switch on the way there
+ * @with_data: DATA, WB, PASS: the host sends the whole block in fragments and fills in info,
+ *	offset, size, len and payload
+ * @landing: key not 0: DATA may go there, and LANDED behind it; without data: the payload
  * @msg: the rest
  */
 struct weft_send {
@@ -211,16 +205,16 @@ struct weft_send {
 
 #define WEFT_OUT_MAX	4
 
-/* What the directory knew of a line whose permission has come that was asked for. */
+/* What the directory knew of a line whose requested permission has come. */
 enum weft_miss {
-	WEFT_MISS_NONE,			/* it has not */
-	WEFT_MISS_READ_UNSHARED,	/* to read; the home had it alone */
-	WEFT_MISS_READ_SHARED,		/* ... other nodes read it */
-	WEFT_MISS_READ_MODIFIED,	/* ... another node had modified it */
+	WEFT_MISS_NONE,			/* none has come */
+	WEFT_MISS_READ_UNSHARED,	/* to read: only the home had it */
+	WEFT_MISS_READ_SHARED,		/* to read: other nodes had copies */
+	WEFT_MISS_READ_MODIFIED,	/* to read: another node had modified it */
 	WEFT_MISS_WRITE_UNSHARED,	/* to write; likewise */
 	WEFT_MISS_WRITE_SHARED,
 	WEFT_MISS_WRITE_MODIFIED,
-	WEFT_MISS_UPGRADE,		/* to write what this node could read */
+	WEFT_MISS_UPGRADE,		/* to write a line that this node could read */
 };
 
 /**
@@ -244,30 +238,22 @@ static inline void weft_out_init(struct weft_out *out)
 	out->n = 0;
 }
 
-/* A line that this node knows nothing of: state I. */
+/* State I, nothing outstanding. */
 void weft_line_init(struct weft_line *l, u64 key, u8 self);
 
 /* Permission that programs may use now: WEFT_I, WEFT_S or WEFT_M. */
 u8 weft_line_perm(const struct weft_line *l);
 
-/*
- * What it is until the host begins to take it away (@revoking): programs may go on for so
- * long.
- */
+/* The same until the host begins to take away what it is @revoking: programs may go on. */
 u8 weft_line_perm_yet(const struct weft_line *l);
 
-/* True if nothing is outstanding: in state I the host may forget the line. */
+/* Is nothing outstanding?  In state I the host may forget the line then. */
 bool weft_line_idle(const struct weft_line *l);
 
-/* What weft_line_return() has begun is still under way. */
+/* Is a write-back of weft_line_return() under way? */
 bool weft_line_returning(const struct weft_line *l);
 
-/**
- * weft_line_unexpect() - the line is not wanted any more
- *
- * Return: false if it is not only expected: (part of) it has come, or it was asked
- * for.
- */
+/* End an expectation.  Return: false if the line was asked for, or part of it has come. */
 bool weft_line_unexpect(struct weft_line *l, struct weft_out *out);
 
 /* --- migratory lines --------------------------------------------------------------------- */
@@ -340,8 +326,8 @@ static inline u32 weft_line_me(const struct weft_line *l)
 }
 
 /*
- * What the owner has goes elsewhere: under a version that nobody else has, but those
- * to whom it is lent.  Nobody has written since.
+ * The owner's data leaves under a version that no other node has.  What is lent has been raised
+ * already, and nobody has written since.
  */
 static inline void weft_line_raise(struct weft_line *l)
 {
@@ -349,7 +335,7 @@ static inline void weft_line_raise(struct weft_line *l)
 		l->version++;
 }
 
-/* Add a message to @out; the caller fills in what its type needs besides. */
+/* Add a message to @out; the caller fills in the fields of its type. */
 struct weft_msg *weft_line_send(struct weft_line *l, struct weft_out *out,
 				u8 to, u8 type, u32 txn);
 
@@ -357,46 +343,43 @@ struct weft_msg *weft_line_send(struct weft_line *l, struct weft_out *out,
 void weft_line_send_data(struct weft_line *l, struct weft_out *out, u8 to,
 			 u8 type, u32 txn, u32 nonce);
 
-/* If the line is nobody's business any more its memory can go; else the timer. */
+/* Free the data of a line that is idle in state I, or start the timer of a busy one. */
 void weft_line_settle(struct weft_line *l, struct weft_out *out);
 
-/* No other node needs the data that is retained. */
+/* End the retention: no other node needs the data. */
 void weft_line_release(struct weft_line *l, struct weft_out *out);
 
-/*
- * The one outstanding transaction of a line (@op, @txn): how it begins and ends, and what the
- * directory is told of it.
- */
+/* The outstanding transaction (@op, @txn). */
 
-/* A transaction of kind @op, and what it will have heard: nothing yet. */
+/* Begin a transaction that has heard nothing yet. */
 void weft_transaction_begin(struct weft_line *l, u8 op, u32 fresh);
 
-/* Ask the directory for what a miss wants. */
+/* Send GETS or GETM. */
 void weft_transaction_request(struct weft_line *l, struct weft_out *out);
 
-/* All is here: tell the directory what its entry is from now on. */
+/* All is here: send COMMIT with the entry to be. */
 void weft_transaction_commit(struct weft_line *l, u32 status, u32 copyset,
 			     struct weft_out *out);
 
-/* Nothing is outstanding any more. */
+/* End the transaction. */
 void weft_transaction_finish(struct weft_line *l, struct weft_out *out);
 
-/* Tell it once more. */
+/* Repeat COMMIT. */
 void weft_transaction_send_commit(struct weft_line *l, struct weft_out *out);
 
-/* Tell the directory that no node waits for a transaction that it granted. */
+/* Send ABORT: no node waits for this transaction, which holds the entry's lock. */
 void weft_transaction_abort(struct weft_line *l, u32 txn, u32 grant,
 			    struct weft_out *out);
 
 /*
- * The transaction @msg->holder is in our way, for the @n th time.  If it is a
- * dead one of ours end it; else ask its member now and then whether it is alive, or
- * at once if @n is 0.
+ * Transaction @msg->holder holds the entry's lock, and this node was refused for the @n th time.
+ * If it is a dead one of this node, end it.  Else ask its member now and then (CHASE), or at once
+ * if @n is 0.
  */
 void weft_transaction_chase(struct weft_line *l, const struct weft_msg *msg, u8 n,
 			    struct weft_out *out);
 
-/* Take back what we retain: a transaction of ours, so that nobody else has it. */
+/* Take back what this node retains, by a transaction so that no other node has it. */
 void weft_transaction_take(struct weft_line *l, u32 fresh, struct weft_out *out);
 
 #endif /* WEFT_CORE_LINE_H */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What others want from our copy, and data retained for them, see provider.h. */
+/* Orders for this node's copy, loans, retained data; see provider.h. */
 #include "provider.h"
 
-/* --- what others want from our copy -------------------------------------- */
+/* --- orders ---------------------------------------------------------------- */
 
 static bool is_owner(const struct weft_line *l)
 {
@@ -28,7 +28,7 @@ static struct weft_msg *answer(struct weft_line *l, struct weft_out *out,
 	return m;
 }
 
-/* Retain the data for the transaction in rq, under a new number if it is new. */
+/* Retain the data for the transaction in @rq, under a new nonce for a new transaction. */
 static void retain(struct weft_line *l, u8 held, u32 fresh)
 {
 	if (l->held == WEFT_HELD_NONE || l->held_txn != l->rq.txn) {
@@ -40,8 +40,8 @@ static void retain(struct weft_line *l, u8 held, u32 fresh)
 }
 
 /*
- * Losing ownership ends a write-back in place: the data goes on elsewhere.  The
- * caller retains the data next.
+ * Stop being the owner.  That ends WEFT_OP_CLEAN: the data leaves by another way.  The caller
+ * retains the data next.
  */
 static void leave_m(struct weft_line *l, u8 state, struct weft_out *out)
 {
@@ -70,12 +70,12 @@ static void give_and_write_back(struct weft_line *l, u8 held, u32 fresh,
 	out->effects |= WEFT_DO_TIMER;
 }
 
-/* An invalidation, and nobody here uses the copy any more. */
+/* INV, when no program uses the copy any more. */
 static void obey_inv(struct weft_line *l, u32 fresh, struct weft_out *out)
 {
 	if (l->state == WEFT_M) {
 		if (!is_owner(l))
-			return; /* stale, see inv() */
+			return; /* out of date, see inv() */
 		leave_m(l, WEFT_I, out);
 		give(l, fresh, out);
 		return;
@@ -98,9 +98,8 @@ static void obey_inv(struct weft_line *l, u32 fresh, struct weft_out *out)
 static void inv(struct weft_line *l, u32 fresh, struct weft_out *out)
 {
 	/*
-	 * While we own the line, and from our grant on, the directory invalidates
-	 * it only as its owner's.  Anything else is from before that: whoever
-	 * asked then has given up or is done.
+	 * From its grant on the directory sends the owner INV as the owner only.  Any other INV is
+	 * from before that, and its requester has given up or is done.
 	 */
 	if (l->state == WEFT_M && !is_owner(l))
 		return;
@@ -112,7 +111,7 @@ static void inv(struct weft_line *l, u32 fresh, struct weft_out *out)
 	out->effects |= WEFT_DO_REVOKE;
 }
 
-/* Write permission is gone: hand out the data and keep reading. */
+/* FWD, when no program may write any more: hand out the data and keep a copy to read. */
 static void obey_fwd(struct weft_line *l, u32 fresh, struct weft_out *out)
 {
 	if (l->state != WEFT_M || !is_owner(l))
@@ -131,8 +130,8 @@ static void relay(struct weft_line *l, struct weft_out *out)
 }
 
 /*
- * What is lent to some already is lent to one more: no write-back, and they all go on
- * together.  The other one commits that nothing has changed.
+ * Lend a line that is lent already to one more node, which has asked: no write-back, and all
+ * readers go on together.  That node commits an unchanged entry.
  */
 static void lend_asked(struct weft_line *l, struct weft_out *out)
 {
@@ -141,7 +140,7 @@ static void lend_asked(struct weft_line *l, struct weft_out *out)
 	answer(l, out, WEFT_MSG_DATA, true)->flags |= WEFT_F_LENT;
 }
 
-/* Once to each: who has lost it since may have given it back. */
+/* Lend once to each node: a node that asks again may have given the line back already. */
 static bool may_lend(const struct weft_line *l)
 {
 	u32 bit = weft_node_bit(weft_txn_member(l->rq.txn));
@@ -174,8 +173,8 @@ static void fwd(struct weft_line *l, u32 fresh, struct weft_out *out)
 }
 
 /*
- * Give away what nobody has asked for yet, once programs have no access.  The
- * directory sends it on if nobody takes the line meanwhile.
+ * Give away what no node has asked for yet, when programs have no access.  The directory sends it
+ * on unless another transaction takes the line meanwhile.
  */
 static void obey_pass(struct weft_line *l, u32 fresh, struct weft_out *out)
 {
@@ -206,7 +205,7 @@ bool weft_line_pass(struct weft_line *l, u32 txn, struct weft_out *out)
 	return true;
 }
 
-/* Programs have no access to write: the other one may read, too. */
+/* No program may write: the other node may read, too. */
 static void lend_unasked(struct weft_line *l, u32 txn, struct weft_out *out)
 {
 	weft_line_raise(l);
@@ -220,7 +219,7 @@ bool weft_line_lend(struct weft_line *l, u32 txn, struct weft_out *out)
 	u32 to = weft_txn_member(txn), bit = weft_node_bit(to);
 
 	weft_out_init(out);
-	/* once until we write again: what came back could not be told from what did not */
+	/* once until this node writes again: a second return could not be told from the first */
 	if (l->state != WEFT_M || !weft_line_idle(l) || !bit || to == l->self ||
 	    l->lent & bit)
 		return false;
@@ -235,8 +234,8 @@ bool weft_line_lend(struct weft_line *l, u32 txn, struct weft_out *out)
 }
 
 /*
- * Who was to be lent the line unasked may have asked meanwhile, and then has the
- * entry's lock: what it gets must say so, as it will not ask again.
+ * The node that the line is lent to unasked may have asked meanwhile, and then has the entry's
+ * lock: the answer must say so, as it will not ask again.
  */
 static void obey_lend(struct weft_line *l, u32 txn, u8 type, struct weft_out *out)
 {
@@ -258,7 +257,7 @@ void weft_provider_returned(struct weft_line *l, const struct weft_msg *msg,
 	out->effects |= WEFT_DO_WAKE;
 }
 
-/* Nobody here reads any more what we were lent. */
+/* No program reads any more what this node was lent: give it back. */
 static void obey_yield(struct weft_line *l, struct weft_out *out)
 {
 	struct weft_msg *m;
@@ -284,7 +283,7 @@ bool weft_line_yield(struct weft_line *l, u32 txn, struct weft_out *out)
 	return true;
 }
 
-/* The order in @rq: obey it, or have it wait for the host. */
+/* Obey the order in @rq, or keep it until the host has revoked. */
 static void take_order(struct weft_line *l, u8 type, u32 fresh, struct weft_out *out)
 {
 	if (type == WEFT_MSG_INV)
@@ -297,10 +296,10 @@ static void take_order(struct weft_line *l, u8 type, u32 fresh, struct weft_out 
 void weft_provider_recv(struct weft_line *l, const struct weft_msg *msg,
 			u32 fresh, struct weft_out *out)
 {
-	/* one at a time; who is passed over asks again */
+	/* one order at a time; the requester of another repeats it */
 	if (l->revoking && l->rq.type)
 		return;
-	/* the lock is ours: this is from before */
+	/* the entry's lock is ours: this order is older */
 	if (l->op == WEFT_OP_TAKE && l->need_known)
 		return;
 	l->rq.flags = msg->flags;
@@ -311,7 +310,7 @@ void weft_provider_recv(struct weft_line *l, const struct weft_msg *msg,
 	l->rq.provider = msg->provider;
 	weft_landing_unpack(&l->rq.landing, msg);
 	if (l->revoking)
-		l->rq.type = msg->type; /* obeyed when what has begun is done */
+		l->rq.type = msg->type; /* obeyed after the revocation under way */
 	else
 		take_order(l, msg->type, fresh, out);
 }
@@ -342,7 +341,7 @@ void weft_provider_revoked(struct weft_line *l, u32 fresh, struct weft_out *out)
 		return;
 	}
 	obey_lend(l, lending, type, out);
-	/* what came meanwhile is of others, and may need more than was revoked */
+	/* an order of another node that came meanwhile may need a further revocation */
 	if (type && l->rq.txn != lending)
 		take_order(l, type, fresh, out);
 }
@@ -363,14 +362,13 @@ void weft_provider_info(struct weft_line *l, const struct weft_msg *msg,
 	    l->revoking || msg->nonce != l->nonce)
 		return;
 	if (msg->status == WEFT_M && (msg->copyset & weft_line_me(l))) {
-		/* before the one that we passed it to asked for it after all */
+		/* out of date: since then the node that this one passed it to has asked */
 		if ((int)(msg->grant - l->held_grant) < 0)
 			return;
 		/*
-		 * Not taken, or not yet: somebody to whom we gave the data may
-		 * be about to commit, not only the last one (held_txn).  Or a
-		 * late copy of a request has taken the lock, and no node is
-		 * refused that would send CHASE.
+		 * Not taken, or not yet: any node that was given the data may be about to commit,
+		 * not only that of @held_txn.  Or a late copy of a request holds the entry's lock,
+		 * and no node is refused that would send CHASE.
 		 */
 		if (msg->holder) {
 			weft_transaction_chase(l, msg, 0, out);
@@ -378,9 +376,9 @@ void weft_provider_info(struct weft_line *l, const struct weft_msg *msg,
 		}
 		weft_line_unexpect(l, out);
 		/*
-		 * If nobody has taken the lock since we became the owner, a PASS
-		 * of ours that is still under way may yet take it, with data that
-		 * must not be old then.
+		 * If no transaction has taken the entry's lock since this node became the owner, a
+		 * late PASS of its own may yet take it, and its data must not be old then: take
+		 * the lock first.
 		 */
 		if (msg->grant == l->owned) {
 			weft_transaction_take(l, fresh, out);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What other nodes want from our copy (struct weft_line: @rq), and data that is retained
- * for them (@held).
+ * The provider's side: orders of other nodes for this node's copy (struct weft_line: @rq), loans,
+ * and data retained for the receiver (@held).  Hosts pass on, lend and give back by it;
+ * controller.c hands in messages.  It asks for nothing on this node's behalf.
  */
 #ifndef WEFT_CORE_PROVIDER_H
 #define WEFT_CORE_PROVIDER_H
@@ -9,44 +10,43 @@
 #include "line.h"
 
 /**
- * weft_line_pass() - give the line to who has not asked yet, to write
- * @txn: transaction that the other node expects it with
+ * weft_line_pass() - give the line to a node that has not asked, to write
+ * @txn: transaction that the node expects it with
  *
- * The data goes out after weft_line_revoked().  If the other node does not expect
- * it, or another one was faster, the line comes back, or goes to that one.
+ * The data goes out after weft_line_revoked().  If the node does not expect it, or another one got
+ * the entry's lock first, the line comes back, or goes to that one.
  *
- * Return: false if this node is not the owner, the line is busy, or @txn is no
- * other node's.
+ * Return: false if this node is not the owner, the line is busy, or @txn is no other node's.
  */
 bool weft_line_pass(struct weft_line *l, u32 txn, struct weft_out *out);
 
 /**
- * weft_line_lend() - let a node read that has not asked yet, and stay the owner
- * @txn: transaction that the other node expects it with
+ * weft_line_lend() - let a node read that has not asked, and stay the owner
+ * @txn: transaction that the node expects it with
  *
- * The data goes out after weft_line_revoked() if this node could write until now,
- * else at once.  Nobody can write, this node neither, before all that read have
- * given the line up; whoever gets the line from this node sees to that.
+ * The data goes out after weft_line_revoked() if this node could write until now, else at once.
+ * No node may write, this one included, before all readers have given the line up; the next owner
+ * sees to that.
  *
- * Return: false if this node is not the owner, the line is busy, the other node has
- * been lent it already, or @txn is no other node's.
+ * Return: false if this node is not the owner, the line is busy, the node has been lent it
+ * already, or @txn is no other node's.
  */
 bool weft_line_lend(struct weft_line *l, u32 txn, struct weft_out *out);
 
 /**
- * weft_line_yield() - give back what was lent, to who is to have the line next
- * @txn: transaction that the other node expects it with, to write
+ * weft_line_yield() - give back what was lent, to the node that is to have the line next
+ * @txn: transaction that the node expects it with, to write
  *
- * Said after weft_line_revoked().  That node need not know yet that it is to have the
- * line, and never has to: a copy may be dropped at any time.
+ * Sent after weft_line_revoked().  That node need not know yet that it gets the line, and may
+ * never get it: a copy may be dropped at any time.
  *
  * Return: false if the line was not lent to this node, or is busy.
  */
 bool weft_line_yield(struct weft_line *l, u32 txn, struct weft_out *out);
 
 /*
- * Does @msg say that another node has committed a transaction, with data that this node gave
- * it?  What is retained for that one is known by the nonce.
+ * Does @msg say that another node has committed a transaction with data of this node?  The nonce
+ * names the retention.
  */
 static inline bool weft_line_taken(const struct weft_line *l, const struct weft_msg *msg)
 {
@@ -59,22 +59,22 @@ static inline bool weft_line_taken(const struct weft_line *l, const struct weft_
 void weft_provider_recv(struct weft_line *l, const struct weft_msg *msg,
 			u32 fresh, struct weft_out *out);
 
-/* What waited for the host is revoked: obey the order in @rq, lend what was to be. */
+/* The host has revoked: obey the order in @rq, make the loan of @lending. */
 void weft_provider_revoked(struct weft_line *l, u32 fresh, struct weft_out *out);
 
-/* A node gives back what we, the owner, have lent to it, in the version of now. */
+/* A node gives back what this node, the owner, has lent to it, in the current version. */
 void weft_provider_returned(struct weft_line *l, const struct weft_msg *msg,
 			    struct weft_out *out);
 
-/* The directory knows that the data is elsewhere: weft_line_taken(). */
+/* weft_line_taken(): end the retention that the message names. */
 void weft_provider_taken(struct weft_line *l, const struct weft_msg *msg,
 			 struct weft_out *out);
 
-/* The directory's word on who owns the line that we gave away. */
+/* INFO: the directory says which node owns the line that this node gave away. */
 void weft_provider_info(struct weft_line *l, const struct weft_msg *msg,
 			u32 fresh, struct weft_out *out);
 
-/* Data is retained, and nothing else outstanding: ask what became of it. */
+/* Data is retained, and no transaction is outstanding: send QUERY. */
 void weft_provider_timeout(struct weft_line *l, struct weft_out *out);
 
 #endif /* WEFT_CORE_PROVIDER_H */

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What a node asks for, and the answers, see requester.h. */
+/* Requests of this node and their answers, see requester.h. */
 #include "gather.h"
 #include "provider.h"
 #include "requester.h"
 
 /* --- landings ----------------------------------------------------------- */
 
-/* READ: of the node that asks, not what a provider sends on in its place. */
+/* A request of this node, not a READ that a provider relays for another one. */
 static bool asks(const struct weft_msg *msg)
 {
 	return msg->type == WEFT_MSG_GETS || msg->type == WEFT_MSG_GETM ||
@@ -40,7 +40,7 @@ void weft_line_want(struct weft_line *l, u8 perm, u32 fresh,
 		return;
 	l->nacks = 0;
 	if (l->state == WEFT_M) {
-		/* lent: what others read we may not write */
+		/* lent: no node may write what others read */
 		weft_transaction_take(l, fresh, out);
 		return;
 	}
@@ -52,7 +52,7 @@ bool weft_line_expect(struct weft_line *l, u8 perm, u32 txn,
 		      struct weft_out *out)
 {
 	weft_out_init(out);
-	/* data may be retained: it goes when the line comes round to us */
+	/* retained data is no obstacle: it goes when the line comes round to this node */
 	if (weft_line_perm(l) >= perm || l->state == WEFT_M ||
 	    l->op != WEFT_OP_NONE || l->revoking)
 		return false;
@@ -99,7 +99,7 @@ bool weft_line_clean(struct weft_line *l, u32 fresh, struct weft_out *out)
 	bool asked = l->revoking == 2 && l->rq.type == WEFT_MSG_INV;
 
 	weft_out_init(out);
-	/* as if it had begun before that order came */
+	/* after an INV: as if the write-back had begun before it */
 	if (l->state != WEFT_M || l->op != WEFT_OP_NONE || l->held || (l->revoking && !asked))
 		return false;
 	weft_transaction_begin(l, WEFT_OP_CLEAN, fresh);
@@ -119,14 +119,14 @@ void weft_requester_give_back(struct weft_line *l, u32 fresh,
 
 /* --- answers to our transaction ------------------------------------------ */
 
-/* What we gave is ours again if it was not taken, and can never be taken now. */
+/* Data that was given away is ours again if no node has taken it: the entry's lock bars them. */
 static void recv_take_grant(struct weft_line *l, const struct weft_msg *msg,
 			    struct weft_out *out)
 {
 	if (l->revoking)
 		return;
 	if (l->state == WEFT_M) {
-		/* no order to give it up came, so it is ours */
+		/* no order to give the line up has come, so this node is the owner */
 		weft_gather_entry(l, msg);
 		weft_gather_taken(l, out);
 		return;
@@ -166,7 +166,7 @@ static void recv_grant(struct weft_line *l, const struct weft_msg *msg,
 	if (l->op != WEFT_OP_PUT || l->revoking)
 		return;
 	if (!(msg->copyset & weft_line_me(l))) {
-		/* taken from us while we asked to leave */
+		/* another node has taken the line meanwhile */
 		weft_transaction_abort(l, msg->txn, msg->grant, out);
 		weft_transaction_finish(l, out);
 		return;
@@ -223,7 +223,7 @@ static void recv_nack(struct weft_line *l, const struct weft_msg *msg,
 	l->refused = true;
 	if (l->nacks < 255)
 		l->nacks++;
-	/* what was to come by itself: who was passed the line next waits for us, too */
+	/* an expected line (@overdue): chase at once, as the next one waits for this node, too */
 	if (msg->info == WEFT_WHY_BUSY)
 		weft_transaction_chase(l, msg, l->overdue ? 0 : l->nacks, out);
 }
@@ -239,7 +239,7 @@ void weft_requester_chased(struct weft_line *l, const struct weft_msg *msg,
 	else if (l->expecting && l->held)
 		weft_provider_timeout(l, out);
 	else if (l->expecting)
-		weft_requester_timeout(l, out); /* others wait for what it waits for */
+		weft_requester_timeout(l, out); /* others wait for the line that this node expects */
 }
 
 void weft_requester_recv(struct weft_line *l, const struct weft_msg *msg,
@@ -249,7 +249,7 @@ void weft_requester_recv(struct weft_line *l, const struct weft_msg *msg,
 
 	if (weft_txn_member(msg->txn) != l->self)
 		return;
-	/* who was lent our line need not know the name of what we do about it */
+	/* a node that was lent the line need not know the transaction that wants it back */
 	if (msg->type == WEFT_MSG_INV_ACK && !busy && l->lent &&
 	    msg->version == l->version) {
 		weft_provider_returned(l, msg, out);
@@ -260,8 +260,8 @@ void weft_requester_recv(struct weft_line *l, const struct weft_msg *msg,
 	if (l->op == WEFT_OP_NONE || msg->txn != l->txn ||
 	    (busy && l->need_known && msg->grant != l->grant)) {
 		/*
-		 * A late copy of a request of ours took the lock.  One abort for
-		 * an answer, not one for each of its fragments.
+		 * A late copy of a request holds the entry's lock.  One ABORT for an answer, not for
+		 * each of its fragments.
 		 */
 		if (busy && !msg->offset)
 			weft_transaction_abort(l, msg->txn, msg->grant, out);
@@ -278,7 +278,7 @@ void weft_requester_recv(struct weft_line *l, const struct weft_msg *msg,
 			weft_gather_data(l, msg, fresh, out);
 		break;
 	case WEFT_MSG_PASSED:
-		/* who expects it to read has to ask for it */
+		/* a reader that expects the line has to ask for it */
 		if (l->op == WEFT_OP_GETM)
 			weft_gather_data(l, msg, fresh, out);
 		break;

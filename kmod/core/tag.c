@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The key of a rack, see tag.h. */
+/* Keyed hashes of kernel and user space, see tag.h. */
 #include "tag.h"
 
 #ifdef __KERNEL__
@@ -27,7 +27,7 @@ static u64 hash(const weft_sip_key *key, const void *data, size_t len)
 	int i;
 
 	crypto_shorthash_siphash24(out, data, len, key->bytes);
-	/* the number that the kernel's returns */
+	/* little-endian, as the kernel's siphash() returns it */
 	for (i = 7; i >= 0; i--)
 		v = v << 8 | out[i];
 	return v;
@@ -79,7 +79,7 @@ int weft_key_parse(u8 bytes[WEFT_KEY_LEN], const char *text, size_t len)
 
 u32 weft_key_fingerprint(const struct weft_key *key)
 {
-	/* of another length than anything else that this half of the key hashes */
+	/* no header has this length, so the hash is no tag */
 	static const char what[] = "weft key";
 	u64 v = hash(&key->header, what, sizeof(what));
 

@@ -1,14 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The key of a rack, the tags made with it, and the rack's clock.
- *
- * A tag is a keyed hash (SipHash-2-4) over what no switch rewrites: who has the key can
- * make one, nobody else can.  A stamp says when the message was sent by the rack's
- * clock, so that an old message that somebody recorded is told from a new one.  What
- * is covered, byte by byte, is in wire.c; why it is so in docs/protocol.md.
- *
- * SipHash because it is a keyed function by design, costs 1.5 cycles a byte, and is in
- * every kernel whatever its configuration.  In user space it comes from libsodium.
+ * The key of a rack, the keyed hashes made with it, and stamps of the rack's clock.  wire.c and
+ * hello.c make and check tags with it; hosts load the key.  wire.c says which bytes are covered,
+ * docs/protocol.md why.
  */
 #ifndef WEFT_CORE_TAG_H
 #define WEFT_CORE_TAG_H
@@ -25,15 +19,22 @@ typedef struct {
 } weft_sip_key;
 #endif
 
+/*
+ * A tag is SipHash-2-4 over all that no switch rewrites: only holders of the key can make one.
+ * A stamp says when a message was sent, so that a recorded message does not count again later.
+ * SipHash is keyed by design, takes 1.5 cycles a byte, and is part of every kernel; in user space
+ * it comes from libsodium.
+ */
+
 #define WEFT_KEY_LEN	32	/* bytes: 16 for headers, 16 for payloads */
 #define WEFT_KEY_TEXT	(2 * WEFT_KEY_LEN)	/* hexadecimal digits in a file */
 
 /**
- * struct weft_key - the key of the rack
- * @set: there is one; all else of a key that is all zeros is not used
- * @header: for what of the header is covered
- * @payload: for payloads
- * @nothing: the hash of a payload of 0 bytes, which most messages have
+ * struct weft_key - the key of a rack; zeroed if the rack has none
+ * @set: there is a key
+ * @header: hashes the covered part of headers
+ * @payload: hashes payloads
+ * @nothing: the hash of 0 bytes, the payload of most messages
  */
 struct weft_key {
 	bool set;
@@ -42,21 +43,21 @@ struct weft_key {
 	u64 nothing;
 };
 
-/* Ticks of the rack's clock in a second, and how many a message may be old or ahead. */
+/* Ticks of the rack's clock a second, and the ticks that a message may be old or ahead. */
 #define WEFT_TICK_HZ		16
 #define WEFT_TICKS_FRESH	(10 * WEFT_TICK_HZ)
 
 /**
- * struct weft_stamp - a moment by the rack's clock
- * @epoch: the life of the first blade, which keeps the clock; 0: not heard of yet
- * @tick: since that life began, WEFT_TICK_HZ a second; wraps
+ * struct weft_stamp - a moment of the rack's clock
+ * @epoch: life of the first blade, which keeps the clock; 0: not known yet
+ * @tick: WEFT_TICK_HZ a second since that life began; wraps
  */
 struct weft_stamp {
 	u32 epoch;
 	u32 tick;
 };
 
-/* Is what was sent at @sent to be believed at @now? */
+/* May a message that was sent at @sent count at @now? */
 static inline bool weft_stamp_fresh(struct weft_stamp now, struct weft_stamp sent)
 {
 	u32 apart = now.tick - sent.tick + WEFT_TICKS_FRESH;
@@ -65,11 +66,7 @@ static inline bool weft_stamp_fresh(struct weft_stamp now, struct weft_stamp sen
 	       apart <= 2 * WEFT_TICKS_FRESH;
 }
 
-/**
- * weft_key_init() - make a key usable
- * @key: filled in
- * @bytes: what the key file says in hexadecimal digits
- */
+/* Make a key of the bytes that a key file has in hexadecimal digits. */
 void weft_key_init(struct weft_key *key, const u8 bytes[WEFT_KEY_LEN]);
 
 /**
@@ -82,13 +79,13 @@ void weft_key_init(struct weft_key *key, const u8 bytes[WEFT_KEY_LEN]);
  */
 int weft_key_parse(u8 bytes[WEFT_KEY_LEN], const char *text, size_t len);
 
-/* A number by which people compare the keys of two machines; tells nothing of the key. */
+/* A number to compare the keys of two machines by; does not disclose the key. */
 u32 weft_key_fingerprint(const struct weft_key *key);
 
-/* Hash of a payload in one piece; @len may be 0. */
+/* Hash of a payload; @len may be 0. */
 u64 weft_key_payload(const struct weft_key *key, const void *payload, size_t len);
 
-/* Hash of what is covered of a header, @payload's hash included by the caller. */
+/* Hash of the covered part of a header, which includes the hash of the payload. */
 u64 weft_key_header(const struct weft_key *key, const void *covered, size_t len);
 
 #endif /* WEFT_CORE_TAG_H */

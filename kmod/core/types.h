@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The few things that the protocol core takes from its surroundings, so that
- * the same files compile into the kernel, the memory blade, the tests and the
- * explorer.  The core has no I/O, threads, clocks or allocation of its own.
+ * What the protocol core takes from its surroundings, and names: bits of members, transactions,
+ * lines, their homes and slots.  All of the core includes it: kernel, blade, switch, tests,
+ * explorer.  The core has no I/O, threads, clocks or allocation.
  */
 #ifndef WEFT_CORE_TYPES_H
 #define WEFT_CORE_TYPES_H
@@ -78,7 +78,7 @@ static inline void put_unaligned_be64(u64 v, void *p)
 
 #include "weft_wire.h"
 
-/* Bit of a compute node in a copyset; 0 for anything that is not a node. */
+/* Bit of a node in a copyset; 0 if @id is not a node. */
 static inline u32 weft_node_bit(u32 id)
 {
 	return id >= WEFT_NODE_MIN && id <= WEFT_NODE_MAX ? 1u << (id - 1) : 0;
@@ -89,7 +89,7 @@ static inline bool weft_is_blade(u32 id)
 	return id >= WEFT_BLADE_MIN && id <= WEFT_BLADE_MAX;
 }
 
-/* A transaction id; @seq wraps inside its field. */
+/* A transaction; @seq wraps inside its field. */
 static inline u32 weft_txn(u32 member, u32 seq)
 {
 	return member << WEFT_TXN_SEQ_BITS | (seq & WEFT_TXN_SEQ_MASK);
@@ -100,7 +100,7 @@ static inline u32 weft_txn_member(u32 txn)
 	return txn >> WEFT_TXN_SEQ_BITS;
 }
 
-/* A line's 64-bit name, as it stands in line_hi:line_lo of the header. */
+/* The name of a line, as line_hi:line_lo of the header. */
 static inline u64 weft_line_key(u32 region, u32 kind, u64 index)
 {
 	return (u64)region << 40 | (u64)(kind & WEFT_LINE_KIND_MASK) << 36 |
@@ -123,8 +123,8 @@ static inline u64 weft_line_index(u64 key)
 }
 
 /*
- * The home of a line, 0 based, among the blades whose bits are in @homes: the n-th of them.
- * Runs of 64 lines stay together so that sequential access batches well.  0 if there is none.
+ * The home of a line: the number, from 0, of a blade in the bit set @homes; 0 if that is empty.
+ * Runs of 64 lines have one home, so that sequential accesses batch well.
  */
 static inline u32 weft_line_blade(u64 key, u32 homes)
 {
@@ -141,23 +141,22 @@ static inline u32 weft_line_blade(u64 key, u32 homes)
 	return homes ? (u32)__builtin_ctz(homes) : 0;
 }
 
-/* The bits of the first @blades of them, of which there are at most 31. */
+/* The bit set of the first @blades blades, 31 at most. */
 static inline u32 weft_first_homes(u32 blades)
 {
 	return (1u << blades) - 1;
 }
 
-/* The same among the first @blades ones. */
+/* The home of a line among the first @blades blades. */
 static inline u32 weft_line_home(u64 key, u32 blades)
 {
 	return weft_line_blade(key, weft_first_homes(blades));
 }
 
 /*
- * The slot of a line in the switch: consecutive lines never collide, and two
- * regions that were made one after the other, as those of one program are, begin
- * 4,096 slots or more from each other, nearly always 16,384.  Nothing but shifts
- * and exclusive or, which a switch does in few steps.
+ * The slot of a line in the switch.  Consecutive lines never collide, and regions with consecutive
+ * numbers begin 4,096 slots or more from each other, nearly always 16,384.  A switch does shifts
+ * and exclusive or in few stages.
  */
 static inline u32 weft_line_slot(u64 key)
 {

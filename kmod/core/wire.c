@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Wire codec, see wire.h. */
+/* Messages as bytes, their sums and tags; see wire.h. */
 #include "wire.h"
 
 #ifndef __KERNEL__
@@ -31,7 +31,7 @@ u32 weft_wire_psum(const void *payload, size_t len)
 	return weft_wire_psum_fold(xxh64(payload, len, WEFT_WIRE_PSUM_SEED));
 }
 
-/* log2 of a block's size, which is a power of two or 0. */
+/* log2 of @size, a power of two or 0. */
 static u8 size_to_wire(u32 size)
 {
 	u8 n = 0;
@@ -56,11 +56,10 @@ static u16 header_sum(const u8 *buf)
 }
 
 /*
- * What a tag covers: the header, the stamp and the hash of the payload, in one piece.
- * A switch rewrites some fields of what it answers (directory.h), and nothing of what
- * goes from member to member.  Fields that it may rewrite are 0 here.  The class
- * stands where the header's sum does, which a switch mends in any case: so what was
- * recorded of one class never counts as a message of the other.
+ * A tag covers the header, the stamp and the hash of the payload, in one piece.  A switch rewrites
+ * fields of what it answers (directory.h) and none of what goes from member to member: the fields
+ * that it may rewrite are covered as 0.  The class takes the place of hsum, which a switch updates
+ * anyway, so that a recorded message of one class never counts in the other.
  */
 enum { COV_CLASS = OFF_HSUM, COV_EPOCH = WEFT_WIRE_HDR_LEN, COV_TICK = COV_EPOCH + 4,
        COV_PAYLOAD = COV_TICK + 4, COV_LEN = COV_PAYLOAD + 8 };
@@ -165,7 +164,7 @@ size_t weft_wire_first(const void *hdr, size_t len)
 	    !weft_wire_joins(b[OFF_TYPE]))
 		return len;
 	n = get_unaligned_be16(b + OFF_LENGTH);
-	/* a damaged length says nothing about what follows */
+	/* a damaged length does not tell where the next message begins */
 	if (n < WEFT_WIRE_HDR_LEN || n > len || header_sum(b) != 0xFFFF)
 		return len;
 	return n;
@@ -212,7 +211,7 @@ int weft_wire_unpack_header(struct weft_msg *msg, const void *hdr, size_t len,
 		return -EBADMSG;
 	if (msg->status > WEFT_M)
 		return -EBADMSG;
-	/* a part of a block lies inside it and starts at a full fragment */
+	/* a fragment lies inside its block, at a multiple of the full fragment */
 	if (weft_msg_has_data(msg->type)) {
 		if (!msg->len || !msg->info || msg->info % WEFT_WIRE_UNIT ||
 		    msg->size > WEFT_BLOCK_MAX ||
@@ -233,7 +232,7 @@ int weft_wire_check_tag(struct weft_msg *msg, const void *hdr, const void *rest,
 		return weft_key_set(key) ? -ENOKEY : 0;
 	msg->stamp.epoch = get_unaligned_be32(t + OFF_EPOCH);
 	msg->stamp.tick = get_unaligned_be32(t + OFF_TICK);
-	/* one comparison of two registers: how long it takes says nothing of the tag */
+	/* one comparison of registers: its time does not disclose the tag */
 	if (!weft_key_set(key) || get_unaligned_be64(t + OFF_TAG) !=
 	    tag_of(hdr, weft_key_payload(key, rest, msg->len), key, msg->stamp))
 		return -EKEYREJECTED;
