@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A node's side of a lock line, see lock.h. */
+/* The queue, terms and messages of a lock at a node, see lock.h. */
 #include "lock.h"
 
-/* --- nodes that wait ----------------------------------------------------------------------- */
+/* --- the queue ----------------------------------------------------------------------------- */
 
-/* Where the node is, or -1. */
+/* The node's place, or -1. */
 static int queue_find(const struct weft_queue *q, u32 member)
 {
 	u32 i;
@@ -15,7 +15,7 @@ static int queue_find(const struct weft_queue *q, u32 member)
 	return -1;
 }
 
-/* Append the node of a transaction; one that is there already keeps its place. */
+/* Append the node of a transaction; a node that waits already keeps its place. */
 static void queue_append(struct weft_queue *q, u32 txn, bool writer)
 {
 	u32 member = weft_txn_member(txn), bit = weft_node_bit(member);
@@ -29,7 +29,6 @@ static void queue_append(struct weft_queue *q, u32 txn, bool writer)
 	q->writers = writer ? q->writers | bit : q->writers & ~bit;
 }
 
-/* Does the one at @i want to write? */
 static bool queue_is_writer(const struct weft_queue *q, u32 i)
 {
 	return q->writers & weft_node_bit(weft_txn_member(q->txn[i]));
@@ -44,7 +43,7 @@ u32 weft_queue_readers(const struct weft_queue *q)
 	return n;
 }
 
-/* Append those of @from that are in none of the bits @but. */
+/* Append the nodes of @from but those of the bits @but. */
 static void queue_append_all(struct weft_queue *q, const struct weft_queue *from, u32 but)
 {
 	u32 i;
@@ -54,7 +53,7 @@ static void queue_append_all(struct weft_queue *q, const struct weft_queue *from
 			queue_append(q, from->txn[i], queue_is_writer(from, i));
 }
 
-/* Only those of @members stay. */
+/* Remove all but @members. */
 static void queue_keep(struct weft_queue *q, u32 members)
 {
 	struct weft_queue old = *q;
@@ -82,13 +81,13 @@ static u32 me(const struct weft_lock *l)
 	return weft_node_bit(l->self);
 }
 
-/* Is epoch @a after @b?  They wrap. */
+/* Is epoch @a after @b?  Epochs wrap. */
 static bool later(u32 a, u32 b)
 {
 	return (int)(a - b) > 0;
 }
 
-/* Permission to read from before a term that we have made way for. */
+/* Is permission to read of @epoch void, as this node has made way for a later term? */
 static bool is_void(const struct weft_lock *l, u32 epoch)
 {
 	return l->floored && later(l->floor, epoch);
@@ -165,7 +164,7 @@ static void send_query(struct weft_lock *l, struct weft_lock_out *out)
 	out->effects |= WEFT_DO_TIMER;
 }
 
-/* Ask the directory who holds the queue: somebody says that we do. */
+/* Ask the directory which node holds the queue: a message says that this one does. */
 static void query(struct weft_lock *l, u32 fresh, struct weft_lock_out *out)
 {
 	if (!l->query)
@@ -174,8 +173,8 @@ static void query(struct weft_lock *l, u32 fresh, struct weft_lock_out *out)
 }
 
 /*
- * We do not have the lock, as far as the holder in term @epoch needs to know.
- * Permission to read that is still under way is from before, and void.
+ * Tell the holder in term @epoch that this node does not have the lock.  Permission to read that
+ * is still in flight to this node is older than that term, and void from now on.
  */
 static void send_inv_ack(struct weft_lock *l, u32 txn, u32 epoch, u32 copyset,
 			 bool died, struct weft_lock_out *out)
@@ -189,7 +188,7 @@ static void send_inv_ack(struct weft_lock *l, u32 txn, u32 epoch, u32 copyset,
 	}
 	m->grant = epoch;
 	m->copyset = copyset;
-	/* again, if the first answer was lost */
+	/* repeat the news of the death, as the first answer may be lost */
 	m->flags = died || (l->floor == epoch && l->floor_died) ? WEFT_F_DIED : 0;
 }
 
@@ -199,7 +198,7 @@ static void send_hand_ack(struct weft_lock *l, const struct weft_msg *msg,
 	struct weft_msg *m;
 
 	if (msg->src == l->self) {
-		/* to ourselves, behind readers */
+		/* a hand-over to this node itself, behind readers */
 		if (msg->grant == l->handed_epoch + WEFT_EPOCH_STEP)
 			l->handing = false;
 		return;
@@ -234,28 +233,28 @@ static void granted(struct weft_lock *l, struct weft_lock_out *out)
 }
 
 /*
- * The writer before the one that is to have the lock died with it; of HANDED, a writer
- * before the one that hands over, and nobody has mended that since.
+ * The writer before the next one died with the lock; HANDED: a writer before the node that hands
+ * over did, and nobody has mended that since.
  */
 static bool tells_death(const struct weft_msg *msg)
 {
 	return msg->flags & WEFT_F_DIED;
 }
 
-/* Of the term that we are about to have the lock in: no news any more when we have it. */
+/* News of the term that is about to begin; a node that has the lock has heard it. */
 static void note_death(struct weft_lock *l, const struct weft_msg *msg)
 {
 	if (l->state != WEFT_M && tells_death(msg))
 		l->died = true;
 }
 
-/* Permission to read that is older than any term after @epoch. */
+/* Begin to read, with permission that is older than any term after @epoch. */
 static void begin_read(struct weft_lock *l, u32 epoch)
 {
 	l->state = WEFT_S;
 	l->died = false;
 	l->epoch = epoch;
-	/* terms of ours up to then are over; and epochs compared stay close */
+	/* our terms up to @epoch are over; also keeps the epochs that are compared close */
 	set_floor(l, epoch);
 	l->last = epoch;
 	l->ended = true;
@@ -281,11 +280,11 @@ static void begin_term(struct weft_lock *l, u32 epoch, u32 waiting_on)
 	set_floor(l, epoch);
 	l->waiting_on = waiting_on & ~me(l);
 	l->query = 0;
-	/* what we handed over before has gone round and come back */
+	/* an earlier hand-over of this node has gone round and come back */
 	l->handing = false;
 }
 
-/* Could we be the holder in this term, for all that we remember? */
+/* May this node be the holder in this term, by what it remembers? */
 static bool may_begin(const struct weft_lock *l, u32 epoch)
 {
 	return !l->tenured && (!l->ended || later(epoch, l->last));
@@ -314,10 +313,10 @@ void weft_lock_want(struct weft_lock *l, u8 perm, u32 fresh,
 		send_acquire(l, perm == WEFT_M, out);
 	else if (l->state == WEFT_M)
 		queue_append(&l->queue, l->txn, perm == WEFT_M);
-	/* else it is on its way to us already */
+	/* else this node is the next holder already */
 }
 
-/* Next in the queue: the readers at its head, and the first writer. */
+/* Choose the next in the queue: the readers at its head, and the first writer. */
 static void choose(struct weft_lock *l)
 {
 	const struct weft_queue *q = &l->handed;
@@ -347,7 +346,7 @@ u32 weft_lock_successors(const struct weft_lock *l, u32 *writer)
 	return n;
 }
 
-/* Our term is over: those who wait get the lock from the directory. */
+/* End our term: the directory hands the lock to the nodes that wait. */
 static void hand_over(struct weft_lock *l, struct weft_lock_out *out)
 {
 	l->handed = l->queue;
@@ -369,7 +368,7 @@ static void pass_on(struct weft_lock *l, struct weft_lock_out *out)
 {
 	if (l->queue.n && weft_txn_member(l->queue.txn[0]) == l->self &&
 	    queue_is_writer(&l->queue, 0)) {
-		/* it is our own turn again */
+		/* this node's own turn again */
 		queue_keep(&l->queue, ~me(l));
 		granted(l, out);
 		if (l->queue.n)
@@ -400,8 +399,8 @@ void weft_lock_revoked(struct weft_lock *l, struct weft_lock_out *out)
 }
 
 /*
- * We read on while the hand-over is under way: before the directory knows of it
- * nobody else can have the lock, and from then on it counts us among the readers.
+ * This node reads on while the hand-over is under way: before the directory hears of it no other
+ * node can have the lock, and afterwards this node counts among the readers.
  */
 bool weft_lock_share(struct weft_lock *l, struct weft_lock_out *out)
 {
@@ -431,8 +430,8 @@ bool weft_lock_evict(struct weft_lock *l, struct weft_lock_out *out)
 /* --- messages that come ---------------------------------------------------------- */
 
 /*
- * The next holder waits for us to tell it so by @txn; @successor is its transaction if
- * it is known.
+ * Give the lock up for the next holder, who waits for INV_ACK with @txn.  @successor: its own
+ * transaction, if known.
  */
 static void yield_to(struct weft_lock *l, const struct weft_msg *msg, u32 txn,
 		     u32 successor, struct weft_lock_out *out)
@@ -449,7 +448,7 @@ static void yield_to(struct weft_lock *l, const struct weft_msg *msg, u32 txn,
 static void recv_grant(struct weft_lock *l, const struct weft_msg *msg,
 		       struct weft_lock_out *out)
 {
-	/* an answer to us as holder: nobody is left to wait for */
+	/* the answer to a holder: no reader is left to wait for */
 	if (l->tenured && msg->status == WEFT_M && msg->grant == l->epoch) {
 		note_death(l, msg);
 		l->waiting_on = 0;
@@ -466,7 +465,7 @@ static void recv_grant(struct weft_lock *l, const struct weft_msg *msg,
 		check_enter(l, out);
 	} else if (l->want == WEFT_S && l->state == WEFT_I) {
 		if (is_void(l, msg->grant)) {
-			/* void, a writer has overtaken it: ask again at once */
+			/* a writer has overtaken it: ask again at once */
 			send_acquire(l, false, out);
 			return;
 		}
@@ -480,7 +479,7 @@ static void recv_grant(struct weft_lock *l, const struct weft_msg *msg,
 static void recv_inv(struct weft_lock *l, const struct weft_msg *msg,
 		     struct weft_lock_out *out)
 {
-	/* we hold the queue: this is from a term before ours */
+	/* this node holds the queue: the INV is of an earlier term */
 	if (l->tenured)
 		return;
 	if (l->state == WEFT_I) {
@@ -488,7 +487,7 @@ static void recv_inv(struct weft_lock *l, const struct weft_msg *msg,
 		settle(l, out);
 		return;
 	}
-	/* from before we had the lock */
+	/* older than our permission */
 	if (!later(msg->grant, l->epoch))
 		return;
 	yield_to(l, msg, msg->txn, msg->txn, out);
@@ -501,9 +500,9 @@ static void recv_inv_ack(struct weft_lock *l, const struct weft_msg *msg,
 		begin_term(l, msg->grant, msg->copyset);
 	if (!l->tenured || msg->grant != l->epoch)
 		return;
-	/* before check_enter(): programs that get in now are to know */
+	/* before check_enter(), so that programs that enter now hear of it */
 	note_death(l, msg);
-	/* who has left the rack or died since is not named any more, and will not answer */
+	/* the answer leaves out nodes that have left or died since, which acknowledge nothing */
 	l->waiting_on &= msg->copyset & ~weft_node_bit(msg->src);
 	check_enter(l, out);
 	settle(l, out);
@@ -516,7 +515,7 @@ static void relay(struct weft_lock *l, const struct weft_msg *msg,
 		(msg->flags & WEFT_F_EXCL) | WEFT_F_RELAY;
 }
 
-/* The directory takes us for the holder of the queue. */
+/* The directory takes this node for the holder of the queue. */
 static void recv_enqueue(struct weft_lock *l, const struct weft_msg *msg,
 			 u32 fresh, struct weft_lock_out *out)
 {
@@ -528,16 +527,16 @@ static void recv_enqueue(struct weft_lock *l, const struct weft_msg *msg,
 			enqueue(l, msg->txn, excl, out);
 	} else if (!may_begin(l, msg->grant)) {
 		/*
-		 * We have handed it on.  Back to the directory; but only once,
-		 * since it may not have heard of that yet.
+		 * Handed over already: send the request back to the directory, once, as the
+		 * directory may not have heard of the hand-over yet.
 		 */
 		if (!self && !(msg->flags & WEFT_F_RELAY))
 			relay(l, msg, out);
 	} else if (l->want == WEFT_M && !self) {
-		/* the answer to our ACQUIRE is under way */
+		/* the answer to our ACQUIRE, which makes this node the holder, is in flight */
 		queue_append(&l->queue, msg->txn, excl);
 	} else {
-		/* a late copy of an ACQUIRE of ours may have made us holder */
+		/* a late copy of an ACQUIRE may have made this node the holder */
 		query(l, fresh, out);
 	}
 }
@@ -560,7 +559,7 @@ static void recv_info(struct weft_lock *l, const struct weft_msg *msg,
 	settle(l, out);
 }
 
-/* The copy of a HANDED that makes us the holder. */
+/* The copy of HANDED for the next holder. */
 static void handed_queue(struct weft_lock *l, const struct weft_msg *msg,
 			 u32 fresh, struct weft_lock_out *out)
 {
@@ -570,7 +569,7 @@ static void handed_queue(struct weft_lock *l, const struct weft_msg *msg,
 	weft_queue_unpack(&list, msg);
 	at = queue_find(&list, l->self);
 	if (l->tenured && msg->grant == l->epoch) {
-		/* we know, but perhaps not who waits */
+		/* the term has begun, but the queue may be news */
 		note_death(l, msg);
 		queue_append_all(&l->queue, &list, msg->copyset | me(l));
 		if (l->state == WEFT_M && l->queue.n)
@@ -585,7 +584,7 @@ static void handed_queue(struct weft_lock *l, const struct weft_msg *msg,
 		note_death(l, msg);
 		check_enter(l, out);
 	} else if (may_begin(l, msg->grant)) {
-		/* not what we ask for now: is it a late copy, or really ours? */
+		/* not for our present request: ask whether it is a late copy */
 		query(l, fresh, out);
 		return;
 	}
@@ -593,7 +592,7 @@ static void handed_queue(struct weft_lock *l, const struct weft_msg *msg,
 	settle(l, out);
 }
 
-/* The copy of a HANDED that lets us read, until the next holder's turn. */
+/* The copy of HANDED for readers, who read until the next holder's turn. */
 static void handed_reader(struct weft_lock *l, const struct weft_msg *msg,
 			  struct weft_lock_out *out)
 {
@@ -614,13 +613,13 @@ static void handed_reader(struct weft_lock *l, const struct weft_msg *msg,
 		if (msg->holder)
 			yield_to(l, msg, holder, n < list.n ? list.txn[n] : 0, out);
 	} else if (l->state == WEFT_I && !l->tenured && msg->holder) {
-		/* not ours any more, but the next holder counts on us */
+		/* this node does not want it any more, but the next holder waits for its answer */
 		send_inv_ack(l, holder, msg->grant, msg->copyset, tells_death(msg), out);
 	}
 	settle(l, out);
 }
 
-/* Our own hand-over to readers only: it is done, and we read on. */
+/* Our hand-over to readers only, this node among them: it is done. */
 static void handed_all(struct weft_lock *l, const struct weft_msg *msg,
 		       struct weft_lock_out *out)
 {
@@ -664,7 +663,7 @@ static void recv_nack(struct weft_lock *l, const struct weft_msg *msg,
 {
 	if (l->handing && msg->info == WEFT_WHY_NOT_MEMBER &&
 	    msg->grant == l->handed_epoch) {
-		/* somebody has left the rack: the next one, if it is not too late */
+		/* a node has left the rack: choose again, if the hand-over still counts */
 		queue_keep(&l->handed, msg->copyset);
 		choose(l);
 		send_hand(l, out);

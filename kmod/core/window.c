@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* How much may be under way to one peer, see window.h. */
+/* Vegas under the curve of CUBIC, see window.h. */
 #include "window.h"
 
 #define NEVER		(~0ull)
 #define MS_NS		1000000
-#define MS_MAX		20000	/* of the curve: by then it is far above WEFT_WINDOW_MAX */
-/* of 10: C of RFC 9438, in steps for a second^3; what is left of the window after a loss */
+#define MS_MAX		20000	/* by then the curve is far above WEFT_WINDOW_MAX */
+/* in tenths: C of RFC 9438, steps a second^3; the part of the window that a loss leaves */
 #define CUBIC_C		4
 #define CUBIC_BETA	7
 
@@ -59,7 +59,7 @@ void weft_window_give(struct weft_window *w, u32 bytes)
 
 /* --- the curve of CUBIC ---------------------------------------------------------------- */
 
-/* Whole cube root: digit by digit, of three bits each. */
+/* The integer cube root, bit by bit. */
 static u32 cube_root(u64 x)
 {
 	u32 root = 0;
@@ -74,7 +74,7 @@ static u32 cube_root(u64 x)
 	return root;
 }
 
-/* Where the curve is, in bytes; without a loss nothing is in the way.  @step: a segment. */
+/* Height of the curve at @now, bytes; no limit without a loss.  @step: a segment. */
 static u32 curve(const struct weft_window *w, u32 step, u64 now)
 {
 	u64 since = (now - w->cut) / MS_NS, drop, flat, c = (u64)step * CUBIC_C / 10;
@@ -110,7 +110,6 @@ static void note_base(struct weft_window *w, u64 took, u64 now)
 		w->base[0] = took;
 }
 
-/* Bytes of ours that stand in queues. */
 static u64 queued(const struct weft_window *w)
 {
 	u64 best = w->best / 16, base = base_of(w) / 16;	/* no product overflows */
@@ -119,9 +118,8 @@ static u64 queued(const struct weft_window *w)
 }
 
 /*
- * How much larger the window becomes in a round in which there was no room, and no queue:
- * by a step, as Vegas wants it; while it is below the curve, half as large again at most
- * (RFC 9438, 4.4), so that what several losses in a row have cost is soon made up.
+ * Growth in a round that was pressed and saw no queue: a step, as in Vegas; below the curve up to
+ * half of the window (RFC 9438, 4.4), to make up soon for several losses in a row.
  */
 static u64 growth(const struct weft_window *w, u32 step, u32 most)
 {
@@ -132,7 +130,7 @@ static u64 growth(const struct weft_window *w, u32 step, u32 most)
 	return below > step ? below : step;
 }
 
-/* @bytes: of the last answer, a block: no step is smaller. */
+/* @bytes: of the last answer, a block, which is the least step. */
 static void end_round(struct weft_window *w, u32 bytes, u64 now)
 {
 	u32 step = bytes > WEFT_WINDOW_STEP ? bytes : WEFT_WINDOW_STEP;
@@ -146,7 +144,7 @@ static void end_round(struct weft_window *w, u32 bytes, u64 now)
 		size *= 2;
 	else if (w->pressed && queue < WEFT_WINDOW_QUEUE_LEAST)
 		size += growth(w, step, most);
-	/* the curve stops growth; it is no reason to shrink */
+	/* the curve limits growth only */
 	if (size > w->size && size > most)
 		size = w->size > most ? w->size : most;
 	w->size = bounded(size);
@@ -175,7 +173,7 @@ bool weft_window_lost(struct weft_window *w, u64 asked, u64 now)
 	w->before = size;
 	w->before_most = w->most;
 	w->before_cut = w->cut;
-	/* who loses before he was back there leaves room for others (RFC 9438, 4.7) */
+	/* fast convergence (RFC 9438, 4.7): lost again below the last loss, so leave room */
 	w->most = w->cut && size < w->most ? size / 20 * (10 + CUBIC_BETA) : size;
 	w->size = bounded(w->starting ? size / 2 : size / 10 * CUBIC_BETA);
 	w->starting = false;

@@ -1,58 +1,52 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * How much may be under way from a peer, or to it: a window in bytes that learns from delay
- * and loss.
- *
- * TCP Vegas (Brakmo, O'Malley, Peterson 1994), held under the curve of CUBIC (RFC 9438)
- * after a loss, in bytes of blocks instead of segments:
- *
- * - Once in a round (a window of answers) the shortest time that an answer took is compared
- *   with the shortest of the last seconds, the base.  What that is longer, times the rate, is
- *   what stands in queues because of us: window * (best - base) / best.  Less than
- *   WEFT_WINDOW_QUEUE_LEAST: the window grows by a step; more than WEFT_WINDOW_QUEUE_MOST: it
- *   shrinks by one.  At first it doubles, until that much stands, or something is lost.
- *   So the rate of a bottleneck is used, and its queue stays short, on any network: both
- *   bounds are bytes, and no time stands anywhere.
- * - A loss makes the window 0.7 times as large (half, if it was still doubling), once for
- *   all that was under way then.  From there it stays under CUBIC's curve: fast to where the
- *   loss was, slowly past it, and faster again if nothing happens.  A buffer on the way that
- *   is smaller than the queue that Vegas asks for is so overrun every few seconds, where
- *   one step more for each round would do it after some milliseconds; and a loss costs a
- *   time-out.
- * - A repetition that turns out to have been needless takes its cut back (RFC 4015, Eifel).
- *
- * It does not grow when nobody asked for more (RFC 7661).
- *
- * Pure arithmetic on what it is told, for the kernel and for tests/unit; the caller keeps
- * others out (blocks/flight.c does).
+ * Congestion window: how many bytes may be in flight from a peer, or to it; learnt from delay and
+ * loss.  blocks/flight.c keeps one for each home and direction and provides the lock; tests/unit
+ * plays it.  Pure arithmetic: no clock, no locks, no messages.
  */
 #ifndef WEFT_CORE_WINDOW_H
 #define WEFT_CORE_WINDOW_H
 
 #include "types.h"
 
+/*
+ * TCP Vegas (Brakmo, O'Malley, Peterson 1994), held under the curve of CUBIC (RFC 9438) after a
+ * loss, in bytes of blocks instead of segments:
+ *
+ * - Once a round (a window of answers) the shortest round trip is compared with the base, the
+ *   shortest of the last seconds.  window * (best - base) / best bytes of ours stand in queues.
+ *   Below WEFT_WINDOW_QUEUE_LEAST the window grows by a step, above WEFT_WINDOW_QUEUE_MOST it
+ *   shrinks by one; at first it doubles until so much stands, or something is lost.  Both bounds
+ *   are bytes: they keep a bottleneck busy and its queue short on any network.
+ * - A loss makes the window 0.7 times as large (half, while it doubled), once for all that was in
+ *   flight.  Then it stays under CUBIC's curve: fast to where the loss was, slow past it, faster
+ *   later.  A buffer that is smaller than the queue of Vegas overflows every few seconds so;
+ *   with a step a round it would after milliseconds, and each loss costs a time-out.
+ * - A spurious retransmission takes its cut back (RFC 4015, Eifel).
+ * - The window does not grow while nobody asks for more (RFC 7661).
+ */
 #define WEFT_WINDOW_MIN		(16u << 10)	/* never less; one block, if that is more */
 #define WEFT_WINDOW_FIRST	(64u << 10)	/* of a peer that has not answered yet */
 #define WEFT_WINDOW_MAX		(2u << 20)	/* never more */
-#define WEFT_WINDOW_STEP	(8u << 10)	/* for each round; one block, if that is more */
+#define WEFT_WINDOW_STEP	(8u << 10)	/* a round; one block, if that is more */
 #define WEFT_WINDOW_QUEUE_LEAST	(256u << 10)	/* alpha of Vegas */
 #define WEFT_WINDOW_QUEUE_MOST	(512u << 10)	/* beta */
 #define WEFT_WINDOW_BASE_NS	10000000000ull	/* the base is of the last one or two of these */
 
 /**
- * struct weft_window - what may be under way to one peer
- * @size: so many bytes, WEFT_WINDOW_MIN..WEFT_WINDOW_MAX
- * @flight: so many are; more than @size only by what did not ask for room
- * @most: @size when something was last lost: where CUBIC's curve is flat
- * @before: @size before that loss, 0: it cannot be taken back any more
+ * struct weft_window - what may be in flight from or to one peer
+ * @size: the window, bytes, WEFT_WINDOW_MIN..WEFT_WINDOW_MAX
+ * @flight: bytes in flight; more than @size only by weft_window_force()
+ * @most: @size at the last loss: the flat part of CUBIC's curve
+ * @before: @size before that loss; 0: the cut cannot be undone any more
  * @before_most: @most before it
- * @answered: bytes of this round
- * @starting: nothing was lost yet, and no queue seen: it doubles
- * @pressed: there was no room for something in this round
- * @best: the shortest time of this round, ns
- * @base: the shortest of this period, and of the one before it, ns
- * @period: when this one began, ns
- * @cut: when something was last lost, ns; 0: nothing was
+ * @answered: bytes answered in this round
+ * @starting: no loss and no queue seen yet: the window doubles
+ * @pressed: something found no room in this round
+ * @best: shortest round trip of this round, ns
+ * @base: shortest round trip of this period, and of the one before, ns
+ * @period: when this period began, ns
+ * @cut: when something was last lost, ns; 0: never
  * @before_cut: @cut before that
  */
 struct weft_window {
@@ -73,43 +67,35 @@ struct weft_window {
 
 void weft_window_init(struct weft_window *w);
 
-/*
- * Is there room for so many bytes?  Always for one block, if nothing is under way, however
- * large it is.
- */
+/* Is there room for @bytes?  There is for one block of any size if nothing is in flight. */
 bool weft_window_room(const struct weft_window *w, u32 bytes);
 
-/**
- * weft_window_take() - so many bytes are asked for, if there is room
- *
- * Return: false: there is none, nothing was taken.
- */
+/* Count @bytes as in flight if there is room.  Return: false, with nothing counted, if not. */
 bool weft_window_take(struct weft_window *w, u32 bytes);
 
-/* They are asked for anyway: a program waits for them. */
+/* Count @bytes as in flight in any case: a program waits for them. */
 void weft_window_force(struct weft_window *w, u32 bytes);
 
-/* They are under way no longer: answered, or given up. */
+/* @bytes are in flight no longer: answered, or given up. */
 void weft_window_give(struct weft_window *w, u32 bytes);
 
 /**
- * weft_window_answered() - and they have come
- * @took: ns from the request, which was sent once
- * @now: ns, from any beginning but 0
+ * weft_window_answered() - a sample: @bytes have come
+ * @took: round trip of a request that was sent once, ns
+ * @now: ns, any clock that does not begin at 0
  */
 void weft_window_answered(struct weft_window *w, u32 bytes, u64 took, u64 now);
 
 /**
  * weft_window_lost() - no answer came in time
- * @asked: when it was asked for, ns
+ * @asked: when the request was sent, ns
  * @now: ns
  *
- * Return: whether the window became smaller for it: not for the rest of what was lost
- * together.
+ * Return: whether the window was cut: once for all that was lost together.
  */
 bool weft_window_lost(struct weft_window *w, u64 asked, u64 now);
 
-/* The last one that counted as lost was only late. */
+/* Undo the last cut: the retransmission was spurious. */
 void weft_window_needless(struct weft_window *w);
 
 #endif /* WEFT_CORE_WINDOW_H */
