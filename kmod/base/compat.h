@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What differs between the kernels that we build for, 6.1 to 7.3: tests/kernels
- * compiles for them.  No other file looks at LINUX_VERSION_CODE.
+ * Differences between the kernels that weft is built for, 6.1 to 7.3 (tests/kernels compiles for
+ * them).  Any layer uses it; no other file but core/types.h looks at LINUX_VERSION_CODE.
  */
 #ifndef WEFT_COMPAT_H
 #define WEFT_COMPAT_H
@@ -21,7 +21,7 @@
 #endif
 #include <net/udp_tunnel.h>
 
-/* Give up the lock that a fault is handled under, for VM_FAULT_RETRY. */
+/* Release the lock that a fault is handled under, for VM_FAULT_RETRY. */
 static inline void weft_release_fault_lock(struct vm_fault *vmf)
 {
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 4, 0)
@@ -32,9 +32,8 @@ static inline void weft_release_fault_lock(struct vm_fault *vmf)
 }
 
 /*
- * A fault that handle_mm_fault() has served, for others than the architecture's own handler of
- * faults: under mmap_lock.  User-mode kernels tell their host then what is mapped, the others'
- * processors look themselves.
+ * After handle_mm_fault() outside of the architecture's fault handler, under mmap_lock.  A
+ * user-mode kernel tells its host of the new page table entry; processors look it up themselves.
  */
 static inline void weft_fault_done(struct vm_area_struct *vma, unsigned long addr)
 {
@@ -89,7 +88,7 @@ static inline int weft_lock_type(const struct file_lock *fl)
 #endif
 }
 
-/* All three times of an inode: the catalog keeps one. */
+/* Set all three times of an inode: the catalog keeps one. */
 static inline void weft_set_times(struct inode *inode, struct timespec64 ts)
 {
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 7, 0)
@@ -116,7 +115,7 @@ static inline struct timespec64 weft_mtime(const struct inode *inode)
 #endif
 }
 
-/* I_NEW, I_FREEING and so on; without the inode's lock it is a glance. */
+/* I_NEW, I_FREEING and so on; a hint without the inode's lock. */
 static inline unsigned long weft_inode_state(struct inode *inode)
 {
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 19, 0)
@@ -155,8 +154,8 @@ static inline void weft_set_d_op(struct super_block *sb,
 }
 
 /*
- * Operations of names whose parameters differ: each of these defines @op, which
- * calls int @function(dentry, flags), or (idmap, dir, dentry, mode).
+ * Operations of names with other parameters in other kernels: each macro defines @op, which calls
+ * int @function(dentry, flags), or (idmap, dir, dentry, mode).
  */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 14, 0)
 #define WEFT_OP_REVALIDATE(op, function)				\
@@ -173,7 +172,7 @@ static int op(struct dentry *dentry, unsigned int flags)		\
 }
 #endif
 
-/* Whether O_EXCL was given: always so for the VFS, see kmod/fs/dir.c. */
+/* O_EXCL (@excl) is always given by the VFS, see kmod/fs/dir.c. */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(7, 3, 0)
 #define WEFT_OP_CREATE(op, function)					\
 static int op(weft_idmap *idmap, struct inode *dir,			\
@@ -221,8 +220,8 @@ weft_hrtimer_setup(struct hrtimer *timer,
 }
 
 /*
- * The socket as the kernel's functions for tunnels want it: a struct socket in older
- * kernels, its struct sock in newer ones.  Their own declaration tells.
+ * The socket in the type that the kernel's tunnel functions take, by their declaration: struct
+ * socket in older kernels, struct sock in newer ones.
  */
 #define weft_tunnel_sock(s)						\
 	_Generic(&udp_tunnel_sock_release,				\
@@ -242,21 +241,21 @@ static inline void weft_tunnel_xmit(struct rtable *rt, struct sock *sk,
 #endif
 }
 
-/* Of a work queue that is not WQ_UNBOUND: newer kernels want it said. */
+/* Newer kernels want the flag for work queues that are not WQ_UNBOUND. */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(7, 0, 0)
 #define WEFT_WQ_PERCPU		WQ_PERCPU
 #else
 #define WEFT_WQ_PERCPU		0
 #endif
 
-/* What refuses leases: nothing, where they are refused unless a file system offers them. */
+/* Newer kernels refuse leases unless a file system offers them. */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(7, 0, 0)
 #define weft_nosetlease		NULL
 #else
 #define weft_nosetlease		simple_nosetlease
 #endif
 
-/* A shrinker's memory: part of it in older kernels, the kernel's in newer. */
+/* A shrinker: part of our memory in older kernels, allocated by newer ones. */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 7, 0)
 static inline struct shrinker *weft_shrinker_alloc(void *private)
 {

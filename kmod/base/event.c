@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What happens at this node, told; see event.h. */
+/* Makes events of what the layers notice, see event.h. */
 #include <linux/sched.h>
 
 #include "base/event.h"
@@ -48,11 +48,11 @@ void weft_event_abandoned(const struct weft_node *node, u32 region, u64 offset, 
 	const struct weft_event e = {
 		.node = node, .kind = WEFT_EVENT_KIND_LOCK_ABANDONED, .region = region,
 		.has_offset = true, .offset = offset, .count = holds,
-		/* else it is settled later, by a worker */
+		/* a kernel thread settles what could not be settled at once */
 		.process = !(current->flags & PF_KTHREAD),
 	};
 
-	/* under the mutex of the region's slots, which eviction takes */
+	/* the caller holds the mutex of the region's slots, which inode eviction takes */
 	tell(&e, GFP_NOFS);
 }
 
@@ -72,7 +72,7 @@ void weft_event_lost(const struct weft_node *node, u32 region, u64 blocks)
 		.node = node, .kind = WEFT_EVENT_KIND_BLOCKS_LOST, .region = region, .count = blocks,
 	};
 
-	/* inodes are evicted when memory is short, too */
+	/* inode eviction runs when memory is short, too */
 	tell(&e, GFP_NOFS);
 }
 
@@ -83,7 +83,7 @@ void weft_event_failed(const struct weft_node *node, u32 region, u64 offset, int
 		.has_offset = true, .offset = offset, .err = (u32)-err, .process = true,
 	};
 
-	/* memory may be what it lacks */
+	/* memory may be what the access failed for */
 	tell(&e, GFP_NOWAIT | __GFP_NOWARN);
 }
 

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What happens at this node, told by whoever notices it to whoever has asked to be
- * called.  Two kinds:
- *
- * - Events that an administrator may want to hear of, each with what it is about:
- *   to one listener (control/netlink_event.c), in any context.
- * - Changes of the node's membership: a chain that may sleep.
+ * Events at this node: those that an administrator may want to hear of go to one listener
+ * (control/netlink_event.c), in any context; changes of its membership to a notifier chain, which
+ * may sleep.  Any layer tells them; nothing here knows of netlink or keeps an event.
  */
 #ifndef WEFT_EVENT_H
 #define WEFT_EVENT_H
@@ -17,9 +14,9 @@
 struct weft_node;
 
 /**
- * struct weft_event - what is told
- * @node: this machine in the rack where it happens; only passed on here
- * @kind: enum weft_event_kind; it says which of the others are
+ * struct weft_event - an event
+ * @node: this machine in the rack of the event
+ * @kind: enum weft_event_kind; it says which of the others are told
  * @member: WEFT_A_EVENT_MEMBER, if not 0
  * @region: WEFT_A_EVENT_REGION, if not 0
  * @name: of the region, or NULL
@@ -29,7 +26,7 @@ struct weft_node;
  * @count: WEFT_A_EVENT_COUNT, if not 0
  * @err: WEFT_A_EVENT_ERRNO, if not 0
  * @addr: WEFT_A_EVENT_ADDRESS, if not 0
- * @process: the current one is told
+ * @process: the current process is told
  * @by_switch: WEFT_A_EVENT_SWITCH
  */
 struct weft_event {
@@ -49,12 +46,10 @@ struct weft_event {
 };
 
 /**
- * weft_event_listen() - have a function called with each event
- * @listener: in the context of who notices it, with the flags that allocations may have
- *	there; NULL: nobody listens any more
+ * weft_event_listen() - set the function that is called with each event
+ * @listener: runs in the context of the event, and may allocate with these flags; NULL: none
  *
- * Called before anything is mounted and after everything is unmounted: so no event is
- * being told while the listener changes.
+ * Called before the first mount and after the last unmount, when no event is being told.
  */
 void weft_event_listen(void (*listener)(const struct weft_event *event, gfp_t gfp));
 
@@ -64,13 +59,13 @@ void weft_event_created(const struct weft_node *node, u32 region, const char *na
 void weft_event_removed(const struct weft_node *node, u32 region, const char *name,
 			size_t len, bool here);
 
-/* A file that was closed held a lock @holds times, as when a process dies. */
+/* A file was closed that held a lock @holds times, as when a process dies. */
 void weft_event_abandoned(const struct weft_node *node, u32 region, u64 offset, u32 holds);
 
-/* A lock has come here that a node, or a process of another one, died with.  Any context. */
+/* A lock has come that a node, or a process of another node, died with.  Any context. */
 void weft_event_owner_died(const struct weft_node *node, u32 region, u64 offset);
 
-/* Modified blocks that could not be brought home. */
+/* Modified blocks could not be written home. */
 void weft_event_lost(const struct weft_node *node, u32 region, u64 blocks);
 
 /* The current process gets a signal instead of the byte at @offset. */
@@ -88,13 +83,13 @@ void weft_event_moved(const struct weft_node *node, u32 member, __be32 addr);
 /* --- membership -------------------------------------------------------------- */
 
 /*
- * Data is a struct weft_node_event.  Some are told with the node's lock held: who is
- * called takes all from the data and asks nothing.
+ * The data of a notification is a struct weft_node_event.  Some notifications come with a lock of
+ * the node held: the listener takes all from the data and calls nothing of the node.
  */
 enum weft_node_event_type {
 	WEFT_EVENT_UP,
 	WEFT_EVENT_DOWN,
-	WEFT_EVENT_JOINED,	/* with the members that there are */
+	WEFT_EVENT_JOINED,	/* @members is set */
 	WEFT_EVENT_LEFT,
 	WEFT_EVENT_MEMBERS,	/* a node joined or left */
 	WEFT_EVENT_BLADE_LOST,	/* the first memory blade does not answer */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Counters of this node, see stats.h. */
+/* Sums and names of counters and histograms, see stats.h. */
 #include <linux/build_bug.h>
 #include <linux/ctype.h>
 #include <linux/errno.h>

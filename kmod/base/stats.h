@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Counters of this node: free running, 64 bits, one set for each processor.
- *
- * One list gives the enum and the names that netlink and weftctl show.  A miss is
- * counted when it is served, under what it turned out to be.
+ * Counters and histograms of a node in a rack: 64 bits, free running, one set for each processor.
+ * Any layer counts, in any context; netlink and events read.  Nothing decides by them.
  */
 #ifndef WEFT_STATS_H
 #define WEFT_STATS_H
@@ -17,8 +15,8 @@
 
 struct weft_hists;
 
+/* Enum and names of the counters.  A miss counts when it is served, by what the directory knew. */
 #define WEFT_STATS(X) \
-	/* misses: what the directory knew of the line */ \
 	X(MISS_READ_UNSHARED,	"miss_read_unshared") \
 	X(MISS_READ_SHARED,	"miss_read_shared") \
 	X(MISS_READ_MODIFIED,	"miss_read_modified") \
@@ -27,13 +25,13 @@ struct weft_hists;
 	X(MISS_WRITE_MODIFIED,	"miss_write_modified") \
 	X(MISS_UPGRADE,		"miss_upgrade") \
 	X(MISS_FAILED,		"miss_failed") \
-	/* read misses that asked to write at once, as the block is migratory; and those */ \
-	/* of them after which no program wrote */ \
+	/* read misses that asked to write at once, as the block seemed migratory; those after */ \
+	/* which no program wrote */ \
 	X(GUESSED,		"guessed") \
 	X(GUESSED_WRONG,	"guessed_wrong") \
 	X(MISS_BY_SWITCH,	"miss_by_switch") \
 	X(MISS_BY_HOME,		"miss_by_home") \
-	/* round trips that the served misses took, their waiting time */ \
+	/* round trips of the served misses, and their time */ \
 	X(MISS_ROUND_TRIPS,	"miss_round_trips") \
 	X(MISS_NSEC,		"miss_nsec") \
 	/* programs */ \
@@ -44,30 +42,29 @@ struct weft_hists;
 	X(READ_BYTES,		"read_bytes") \
 	X(WRITE_BYTES,		"write_bytes") \
 	X(READ_AHEAD,		"read_ahead") \
-	/* ... not asked for at once, as the window of the home was full; how often one */ \
-	/* became smaller for a loss */ \
+	/* read-ahead delayed by a full window; windows cut for a loss */ \
 	X(READ_AHEAD_HELD,	"read_ahead_held") \
 	X(WINDOW_CUTS,		"window_cuts") \
 	/* messages */ \
 	X(MSG_SENT,		"msg_sent") \
 	X(MSG_SENT_BYTES,	"msg_sent_bytes") \
-	/* of those, to a node in this kernel; lost on that way */ \
+	/* of those, to a node in this kernel; lost there as its inbox was full */ \
 	X(MSG_IN_MEMORY,	"msg_in_memory") \
 	X(MSG_INBOX_FULL,	"msg_inbox_full") \
 	X(MSG_RECEIVED,		"msg_received") \
 	X(MSG_RECEIVED_BYTES,	"msg_received_bytes") \
 	X(MSG_BAD,		"msg_bad") \
 	X(MSG_TORN,		"msg_torn") \
-	/* not sent: its block changed before it was encoded */ \
+	/* not sent: the block changed before the message was encoded */ \
 	X(MSG_OUTDATED,		"msg_outdated") \
-	/* refused for where they came from: another interface, another port, no member */ \
-	/* at all, not the member that they name, the twin of a blade, which stands by */ \
+	/* refused for their sender: another interface, another port, no member, not the */ \
+	/* member that they name, the standby of a blade */ \
 	X(MSG_INTERFACE,	"msg_other_interface") \
 	X(MSG_PORT,		"msg_other_port") \
 	X(MSG_STRANGER,		"msg_stranger") \
 	X(MSG_FORGED,		"msg_forged") \
 	X(MSG_TWIN,		"msg_twin") \
-	/* for their tags: none, a wrong one, an old one */ \
+	/* refused for their tag: none, a wrong one, an old one */ \
 	X(MSG_NO_KEY,		"msg_no_key") \
 	X(MSG_WRONG_KEY,	"msg_wrong_key") \
 	X(MSG_STALE,		"msg_stale") \
@@ -78,57 +75,55 @@ struct weft_hists;
 	X(MSG_NO_MEMORY,	"msg_no_memory") \
 	X(MSG_NO_ROUTE,		"msg_no_route") \
 	X(RETRANSMISSIONS,	"retransmissions") \
-	/* requests that were repeated and would have been answered anyway */ \
+	/* spurious retransmissions */ \
 	X(NEEDLESS,		"needless") \
 	X(NACKS,		"nacks") \
 	X(CHASES,		"chases") \
-	/* what others wanted, and what went away */ \
+	/* revocations */ \
 	X(INVALIDATED,		"invalidated") \
 	X(DOWNGRADED,		"downgraded") \
 	X(REVOKED_MAPPED,	"revoked_mapped") \
 	X(REVOKED_UNMAPPED,	"revoked_unmapped") \
 	X(HELD_BACK,		"held_back") \
-	/* ... longer than hold_us, as the program had not written yet */ \
+	/* held longer than hold_us, as the program had not written yet */ \
 	X(HELD_LONGER,		"held_longer") \
 	X(BLOCKS_IN,		"blocks_in") \
 	X(BLOCKS_OUT,		"blocks_out") \
-	/* landings that requests offered; blocks that came that way, and went; landings that */ \
-	/* were closed for another reason, mostly as the block came in messages */ \
+	/* landings: offered by requests; blocks that came, and went out, by one */ \
 	X(LANDINGS_OFFERED,	"landings_offered") \
 	X(BLOCKS_LANDED,	"blocks_landed") \
 	X(BLOCKS_LANDED_OUT,	"blocks_landed_out") \
-	/* ... that this node's card read at a blade; deeds that turned out to be of former */ \
-	/* contents */ \
+	/* blocks that this node's card read at a blade; remote handles (deeds) that were of */ \
+	/* former contents; landings closed as the block came otherwise, mostly in messages */ \
 	X(BLOCKS_READ,		"blocks_read") \
 	X(DEEDS_OUTDATED,	"deeds_outdated") \
 	X(LANDINGS_CLOSED,	"landings_closed") \
 	X(WRITE_BACKS,		"write_backs") \
-	/* of regions whose durability is not write-back: what went home before another node */ \
-	/* got it to write; what did not get there in time, and went all the same; locks that */ \
-	/* were kept until what was modified under them was home, and those that were not */ \
+	/* write-through: blocks written home before their ownership moved, and those that */ \
+	/* were not in time; the same of locks and what was modified under them */ \
 	X(HOME_FIRST,		"home_first") \
 	X(UNSAFE_BLOCKS,	"unsafe_blocks") \
 	X(LOCK_HOME_FIRST,	"lock_home_first") \
 	X(LOCK_UNSAFE,		"lock_unsafe") \
-	/* blocks of several pages that are one folio, and for which there was none */ \
+	/* blocks made as one folio, and those for which there was none */ \
 	X(FOLIOS,		"folios") \
 	X(FOLIOS_FAILED,	"folios_failed") \
 	X(EVICTED_CLEAN,	"evicted_clean") \
 	X(EVICTED_MODIFIED,	"evicted_modified") \
-	/* as the machine is short of memory: how many it wants to be looked at, and were */ \
+	/* memory pressure: blocks that the kernel asked to look at, and that were */ \
 	X(SHRINK_ASKED,		"shrink_asked") \
 	X(SHRINK_LOOKED,	"shrink_looked") \
 	X(CACHE_FULL,		"cache_full") \
 	X(BLOCKS_LOST,		"blocks_lost") \
-	/* lost blocks that came, and that programs did not get, as their region wants it */ \
+	/* blocks with lost data that the policy refuses to programs */ \
 	X(LOST_DENIED,		"lost_denied") \
 	/* nodes that the first blade took for dead while this one was a member */ \
 	X(NODES_DEAD,		"nodes_dead") \
-	/* memory blades whose twins took over */ \
+	/* blades whose twins have taken over */ \
 	X(BLADES_MOVED,		"blades_moved") \
-	/* regions of which all was given back, as they got other homes */ \
+	/* regions given back because they got other homes */ \
 	X(REGIONS_MOVED,	"regions_moved") \
-	/* locks: what programs asked the kernel for, what that took */ \
+	/* locks: requests of programs to the kernel, and what they took */ \
 	X(LOCK_ACQUIRES,	"lock_acquires") \
 	X(LOCK_CACHED,		"lock_cached") \
 	X(LOCK_REQUESTS,	"lock_requests") \
@@ -136,21 +131,19 @@ struct weft_hists;
 	X(LOCK_HANDED,		"lock_handed") \
 	X(LOCK_WAITS_NSEC,	"lock_waits_nsec") \
 	X(LOCK_RELEASES_DEAD,	"lock_releases_dead") \
-	/* ... that came here after their owner had died, and that nobody had mended since */ \
+	/* locks that came after their owner had died, and that nobody had mended since */ \
 	X(LOCK_OWNERS_DIED,	"lock_owners_died") \
-	/* blocks that locks guard: asked for when the lock had come; */ \
-	/* passed on with it, come with it, expected with it in vain */ \
+	/* blocks that locks guard: asked for when the lock had come, passed on with it, */ \
+	/* come with it, expected with it in vain */ \
 	X(LOCK_BLOCKS_FETCHED,	"lock_blocks_fetched") \
 	X(LOCK_BLOCKS_PASSED,	"lock_blocks_passed") \
 	X(LOCK_BLOCKS_CAME,	"lock_blocks_came") \
 	X(LOCK_BLOCKS_LATE,	"lock_blocks_late") \
-	/* ... mapped for the thread that got the lock, before it touched them; and it did not */ \
-	/* do with them what programs usually do */ \
+	/* such blocks mapped for the thread that got the lock; those mapped in vain */ \
 	X(LOCK_BLOCKS_MAPPED,	"lock_blocks_mapped") \
 	X(LOCK_BLOCKS_UNUSED,	"lock_blocks_unused") \
-	/* guards that were learnt, and forgotten again; blocks that came with a lock for that */ \
-	/* reason and were touched, which would have been misses; that came, or were passed */ \
-	/* on, for nothing */ \
+	/* guard learning: blocks learnt, forgotten; misses saved; blocks that came, or were */ \
+	/* passed on, in vain */ \
 	X(LOCK_LEARNT,		"lock_learnt") \
 	X(LOCK_FORGOTTEN,	"lock_forgotten") \
 	X(LOCK_LEARNT_SAVED,	"lock_learnt_saved") \
@@ -162,7 +155,7 @@ struct weft_hists;
 	X(RECALLS,		"recalls") \
 	X(SYNCS,		"syncs")
 
-/* Each type of message counts by itself, sent and received. */
+/* Each type of message has a counter sent and one received. */
 #define WEFT_STATS_TYPES	66	/* WEFT_MSG_REPLY + 1 */
 
 enum weft_stat {
@@ -180,10 +173,8 @@ struct weft_stats {
 
 /**
  * struct weft_counters - what a node counts
- * @stats: counters
- * @hists: histograms, see below
- *
- * Of each processor: what is counted is no shared memory.
+ * @stats: counters of each processor
+ * @hists: histograms of each processor
  */
 struct weft_counters {
 	struct weft_stats __percpu *stats;
@@ -201,47 +192,29 @@ static inline void weft_stat_inc(const struct weft_counters *c, unsigned int sta
 	weft_stat_add(c, stat, 1);
 }
 
-/**
- * weft_stats_get() - sums over all processors
- * @value: WEFT_STAT_COUNT values
- */
+/* Sums over all processors, into WEFT_STAT_COUNT values. */
 void weft_stats_get(const struct weft_counters *c, u64 *value);
 
-/* One of them. */
 u64 weft_stat_get(const struct weft_counters *c, unsigned int stat);
 
-/**
- * weft_stat_name() - name of a counter, for netlink
- * @stat: enum weft_stat
- * @buf: room for the names that are put together
- * @size: of @buf, 32 is enough
- *
- * Return: the name, or NULL for a counter that does not exist (a message type
- * without a name).
+/*
+ * Name of a counter for netlink; NULL for a type of message that does not exist.  @buf: room for a
+ * name that is put together, 32 bytes suffice.
  */
 const char *weft_stat_name(unsigned int stat, char *buf, size_t size);
 
 /*
- * How long things take: histograms, always on, one set for each processor.
+ * Histograms of durations, always on; weft_hist.h has the buckets.  What begins and ends one:
  *
- * One list gives the enum and the names that netlink and weftctl show.  Which bucket a
- * time counts in: weft_hist.h.
- *
- * What begins and what ends a time:
- *
- * miss_*	the transaction begins because a program needs the block (or will,
- *		when it is read ahead); the permission is there.  By kind, as the
- *		counters of the same names
- * lock_acquire	a lock is asked for by a message; the permission is there.  Locks
- *		that the node has already are not in it
- * lock_hand_over  a node that has a lock to write hears that another node waits;
- *		the message that gives it away is put together.  Programs may hold
- *		the lock meanwhile: that is most of it
+ * miss_*	the transaction begins for a program, or for reading ahead; the permission is
+ *		here.  By kind, as the counters of the same names
+ * lock_acquire	ACQUIRE for a lock is sent; the permission is here.  Not for locks that the node
+ *		has already
+ * lock_hand_over  a node that has a lock to write hears that another node waits; the message
+ *		that hands it over is made.  Mostly the time that programs hold the lock
  * lock_yield	the same for a lock that this node has to read
- * invalidation	a block that a program has is wanted by another node for itself;
- *		the answer is put together.  The block's minimum stay is in it, and
- *		taking it out of page tables.  If the cache was just giving the block
- *		up it counts from there
+ * invalidation	another node wants a block for itself; the answer is made.  Includes the minimum
+ *		stay and the unmapping.  If the cache was giving the block up, it begins there
  * downgrade	the same for a block of which a copy to read may stay
  */
 
@@ -269,8 +242,8 @@ enum weft_hist {
 
 /**
  * struct weft_hist_data - one histogram
- * @nsec: sum of all times
- * @bucket: how many times of each length
+ * @nsec: sum of all durations
+ * @bucket: number of durations in each bucket
  */
 struct weft_hist_data {
 	u64 nsec;
@@ -281,7 +254,7 @@ struct weft_hists {
 	struct weft_hist_data hist[WEFT_HIST_COUNT];
 };
 
-/* Memory for counters and histograms, all 0.  Return: 0 or -ENOMEM. */
+/* Allocate counters and histograms, all 0.  Return: 0 or -ENOMEM. */
 int weft_counters_init(struct weft_counters *c);
 void weft_counters_exit(struct weft_counters *c);
 
@@ -292,13 +265,9 @@ static inline void weft_hist_add(const struct weft_counters *c, enum weft_hist h
 	this_cpu_add(c->hists->hist[hist].nsec, nsec);
 }
 
-/**
- * weft_hist_get() - sums over all processors
- * @data: WEFT_HIST_COUNT histograms
- */
+/* Sums over all processors, into WEFT_HIST_COUNT histograms. */
 void weft_hist_get(const struct weft_counters *c, struct weft_hist_data *data);
 
-/* Name of a histogram, for netlink. */
 const char *weft_hist_name(enum weft_hist hist);
 
 #endif /* WEFT_STATS_H */

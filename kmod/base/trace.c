@@ -1,4 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The code of the tracepoints in trace.h. */
+/* Code of the tracepoints; in a file of its own, as trace.h must not be included before. */
 #define CREATE_TRACE_POINTS
 #include "base/trace.h"

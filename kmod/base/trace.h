@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Tracepoints: every message, and what becomes of each transaction. */
+/*
+ * Tracepoints: every message, and what becomes of each transaction.  Called by blocks/, locks/ and
+ * net/; weftctl trace reads their text, so fields and formats stay.
+ */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM weft
 
@@ -142,9 +145,8 @@ DECLARE_EVENT_CLASS(weft_state,
 );
 
 /*
- * A program touches what this node does not have, or may not do this with; the
- * process is the current one.  @offset is the byte in the region: the one whose
- * address faulted, or the first that a system call copies.
+ * The current process touches a block without the permission.  @offset: the byte in the region
+ * that faulted, or the first that a system call copies.
  */
 TRACE_EVENT(weft_miss,
 	TP_PROTO(u64 line, u64 offset, bool write),
@@ -165,19 +167,19 @@ TRACE_EVENT(weft_miss,
 		  __entry->write)
 );
 
-/* A block is needed: the request goes out. */
+/* A request for a block goes out. */
 DEFINE_EVENT(weft_state, weft_begin,
 	TP_PROTO(const struct weft_line *line), TP_ARGS(line));
 
-/* No answer came: what is outstanding is sent again. */
+/* No answer came: the request is sent again. */
 DEFINE_EVENT(weft_state, weft_retry,
 	TP_PROTO(const struct weft_line *line), TP_ARGS(line));
 
-/* The programs lost the block, or the permission to write it. */
+/* Programs have lost the block, or the permission to write it. */
 DEFINE_EVENT(weft_state, weft_revoked,
 	TP_PROTO(const struct weft_line *line), TP_ARGS(line));
 
-/* The cache wants the block's memory back. */
+/* The eviction begins to give a block up. */
 DEFINE_EVENT(weft_state, weft_evict,
 	TP_PROTO(const struct weft_line *line), TP_ARGS(line));
 
@@ -207,7 +209,7 @@ TRACE_EVENT(weft_served,
 		  __entry->rounds, __entry->nsec)
 );
 
-/* The permission came that somebody here waits for. */
+/* The permission of a lock has come that a program waits for. */
 TRACE_EVENT(weft_lock_granted,
 	TP_PROTO(const struct weft_lock *lock, u64 nsec),
 	TP_ARGS(lock, nsec),
@@ -238,7 +240,7 @@ TRACE_EVENT(weft_lock_granted,
 		  __entry->queue, __entry->revoking, __entry->nsec)
 );
 
-/* A term as holder of the queue ends: others have the lock now, or nobody. */
+/* A term as holder of the queue ends. */
 TRACE_EVENT(weft_lock_handed,
 	TP_PROTO(const struct weft_lock *lock),
 	TP_ARGS(lock),
