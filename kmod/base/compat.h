@@ -43,8 +43,7 @@ static inline void weft_fault_done(struct vm_area_struct *vma, unsigned long add
 #endif
 }
 
-static inline void weft_vm_flags_set(struct vm_area_struct *vma,
-				     unsigned long flags)
+static inline void weft_vm_flags_set(struct vm_area_struct *vma, unsigned long flags)
 {
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 3, 0)
 	vm_flags_set(vma, flags);
@@ -143,8 +142,7 @@ static inline int weft_drop_unused(struct inode *inode)
 	hlist_for_each_entry(dentry, &(inode)->i_dentry, d_u.d_alias)
 #endif
 
-static inline void weft_set_d_op(struct super_block *sb,
-				 const struct dentry_operations *ops)
+static inline void weft_set_d_op(struct super_block *sb, const struct dentry_operations *ops)
 {
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 17, 0)
 	set_default_d_op(sb, ops);
@@ -233,11 +231,9 @@ static inline void weft_tunnel_xmit(struct rtable *rt, struct sock *sk,
 				    u8 ttl, __be16 df, __be16 from_port, __be16 port)
 {
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 17, 0)
-	udp_tunnel_xmit_skb(rt, sk, skb, from, to, 0, ttl, df, from_port, port,
-			    false, true, 0);
+	udp_tunnel_xmit_skb(rt, sk, skb, from, to, 0, ttl, df, from_port, port, false, true, 0);
 #else
-	udp_tunnel_xmit_skb(rt, sk, skb, from, to, 0, ttl, df, from_port, port,
-			    false, true);
+	udp_tunnel_xmit_skb(rt, sk, skb, from, to, 0, ttl, df, from_port, port, false, true);
 #endif
 }
 

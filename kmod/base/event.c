@@ -21,8 +21,7 @@ static void tell(const struct weft_event *event, gfp_t gfp)
 		listener(event, gfp);
 }
 
-void weft_event_created(const struct weft_node *node, u32 region, const char *name,
-			size_t len)
+void weft_event_created(const struct weft_node *node, u32 region, const char *name, size_t len)
 {
 	const struct weft_event e = {
 		.node = node, .kind = WEFT_EVENT_KIND_REGION_CREATED, .region = region, .name = name,

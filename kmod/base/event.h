@@ -54,8 +54,7 @@ struct weft_event {
 void weft_event_listen(void (*listener)(const struct weft_event *event, gfp_t gfp));
 
 /* A region was made by the current process, or unlinked by it or by another node. */
-void weft_event_created(const struct weft_node *node, u32 region, const char *name,
-			size_t len);
+void weft_event_created(const struct weft_node *node, u32 region, const char *name, size_t len);
 void weft_event_removed(const struct weft_node *node, u32 region, const char *name,
 			size_t len, bool here);
 

@@ -59,8 +59,7 @@ const char *weft_hist_name(enum weft_hist hist)
 
 /* --- counters ------------------------------------------------------------------------------ */
 
-static_assert(WEFT_STATS_TYPES == WEFT_MSG_REPLY + 1,
-	      "a counter for each type of message");
+static_assert(WEFT_STATS_TYPES == WEFT_MSG_REPLY + 1, "a counter for each type of message");
 
 void weft_stats_get(const struct weft_counters *c, u64 *value)
 {

@@ -258,8 +258,7 @@ static void count_sent(struct weft_block *blk, const struct weft_msg *msg)
 		blk->asked = ktime_get_ns();
 }
 
-static void send_all(struct weft_block *blk, struct weft_out *out,
-		     struct weft_outbox *outbox)
+static void send_all(struct weft_block *blk, struct weft_out *out, struct weft_outbox *outbox)
 {
 	bool dunned = false;
 	u32 i;
@@ -331,8 +330,7 @@ static void served(struct weft_block *blk, u32 miss)
 		weft_stat_inc(weft_block_counters(blk), WEFT_STAT_LOST_DENIED);
 	}
 	blk->late = 0;
-	blk->keep = blk->fresh ?
-		   ktime_get_ns() + WEFT_GRACE_US * NSEC_PER_USEC : 0;
+	blk->keep = blk->fresh ? ktime_get_ns() + WEFT_GRACE_US * NSEC_PER_USEC : 0;
 }
 
 void weft_block_carry_out(struct weft_block *blk, struct weft_out *out,

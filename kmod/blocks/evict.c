@@ -96,8 +96,7 @@ static void evict_work(struct work_struct *work)
 	struct weft_cache *cache = container_of(work, struct weft_cache, evict);
 	unsigned long used, rounds = 1000;
 
-	while (rounds-- &&
-	       (used = weft_cache_in_use(cache)) > weft_cache_low_mark(cache)) {
+	while (rounds-- && (used = weft_cache_in_use(cache)) > weft_cache_low_mark(cache)) {
 		if (!evict_pages(cache, min_t(unsigned long, used - weft_cache_low_mark(cache), BATCH)))
 			break; /* the next block that comes free queues this work again */
 		cond_resched();
@@ -107,8 +106,7 @@ static void evict_work(struct work_struct *work)
 
 static bool try_reserve(struct weft_cache *cache, unsigned long pages)
 {
-	if (atomic_long_add_return(pages, &cache->pages) <=
-	    READ_ONCE(cache->max_pages))
+	if (atomic_long_add_return(pages, &cache->pages) <= READ_ONCE(cache->max_pages))
 		return true;
 	atomic_long_sub(pages, &cache->pages);
 	return false;
@@ -233,12 +231,10 @@ int weft_cache_init(struct weft_cache *cache, struct weft_node *node)
 	init_waitqueue_head(&cache->room);
 	INIT_WORK(&cache->evict, evict_work);
 	/* other nodes wait for a revocation, and the memory of this one may depend on it */
-	cache->wq = alloc_workqueue("weft", WEFT_WQ_PERCPU | WQ_HIGHPRI |
-					WQ_MEM_RECLAIM, 0);
+	cache->wq = alloc_workqueue("weft", WEFT_WQ_PERCPU | WQ_HIGHPRI | WQ_MEM_RECLAIM, 0);
 	if (!cache->wq)
 		return -ENOMEM;
-	cache->evict_wq = alloc_workqueue("weft-evict",
-					      WQ_UNBOUND | WQ_MEM_RECLAIM, 1);
+	cache->evict_wq = alloc_workqueue("weft-evict", WQ_UNBOUND | WQ_MEM_RECLAIM, 1);
 	if (!cache->evict_wq) {
 		destroy_workqueue(cache->wq);
 		return -ENOMEM;

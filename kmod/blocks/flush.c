@@ -160,8 +160,7 @@ bool weft_block_evict(struct weft_block *blk)
 
 static bool writing_home(const struct weft_line *l)
 {
-	return l->held || l->op == WEFT_OP_CLEAN || l->op == WEFT_OP_PUT ||
-	       l->revoking;
+	return l->held || l->op == WEFT_OP_CLEAN || l->op == WEFT_OP_PUT || l->revoking;
 }
 
 /* The return value of weft_block_clean(). */

@@ -30,8 +30,7 @@ static bool unexpect(struct weft_block *blk, struct weft_out *out)
 	return true;
 }
 
-void weft_guarded_expect(struct weft_block *blk, u8 perm, u32 txn,
-			 struct weft_outbox *outbox)
+void weft_guarded_expect(struct weft_block *blk, u8 perm, u32 txn, struct weft_outbox *outbox)
 {
 	struct weft_out out;
 
@@ -68,8 +67,7 @@ static void come(struct weft_block *blk, u8 perm, bool passed)
 	}
 }
 
-void weft_guarded_come(struct weft_block *blk, u8 perm, bool passed,
-		       struct weft_outbox *outbox)
+void weft_guarded_come(struct weft_block *blk, u8 perm, bool passed, struct weft_outbox *outbox)
 {
 	weft_block_begin(blk);
 	if (blk->phase == WEFT_BLOCK_LIVE)
@@ -137,16 +135,14 @@ void weft_guarded_pass(struct weft_block *blk, const struct weft_successors *suc
 	weft_block_end(blk, outbox);
 }
 
-void weft_guarded_yield(struct weft_block *blk, u32 writer,
-			struct weft_outbox *outbox)
+void weft_guarded_yield(struct weft_block *blk, u32 writer, struct weft_outbox *outbox)
 {
 	struct weft_out out;
 
 	weft_block_begin(blk);
 	if (blk->phase == WEFT_BLOCK_LIVE && blk->line.state == WEFT_M)
 		blk->bound.successors = (struct weft_successors){ .writer = writer };
-	else if (blk->phase == WEFT_BLOCK_LIVE &&
-		 weft_line_yield(&blk->line, writer, &out))
+	else if (blk->phase == WEFT_BLOCK_LIVE && weft_line_yield(&blk->line, writer, &out))
 		weft_block_carry_out(blk, &out, NULL, outbox);
 	weft_block_end(blk, outbox);
 }
@@ -236,8 +232,7 @@ u32 weft_guarded_judge(struct weft_block *blk, u32 lock)
 	if (b->learnt && b->lock == lock) {
 		if (b->untried) {
 			found |= WEFT_GUARDED_USELESS;
-			weft_stat_inc(weft_block_counters(blk),
-				      WEFT_STAT_LOCK_LEARNT_USELESS);
+			weft_stat_inc(weft_block_counters(blk), WEFT_STAT_LOCK_LEARNT_USELESS);
 		}
 		weft_bound_tried(blk);
 		if (b->saved)

@@ -16,8 +16,7 @@ struct weft_outbox;
  * @perm: WEFT_S or WEFT_M
  * @txn: transaction of the request for the lock, which no other node knows yet
  */
-void weft_guarded_expect(struct weft_block *blk, u8 perm, u32 txn,
-			 struct weft_outbox *outbox);
+void weft_guarded_expect(struct weft_block *blk, u8 perm, u32 txn, struct weft_outbox *outbox);
 
 /**
  * weft_guarded_come() - the lock has come
@@ -51,8 +50,7 @@ void weft_guarded_pass(struct weft_block *blk, const struct weft_successors *suc
  * Readers give up the lock for a writer, who expects the block under transaction @writer: pass
  * the block on if this node owns it, give it back if it was lent.
  */
-void weft_guarded_yield(struct weft_block *blk, u32 writer,
-			struct weft_outbox *outbox);
+void weft_guarded_yield(struct weft_block *blk, u32 writer, struct weft_outbox *outbox);
 
 /* The lock guards the block no more. */
 void weft_guarded_drop(struct weft_block *blk, struct weft_outbox *outbox);

@@ -269,8 +269,7 @@ void weft_pages_unmap(struct weft_block *blk)
 	/* when a home begins anew many blocks go at once, most of them mapped nowhere */
 	if (!weft_pages_mapped(blk))
 		return;
-	unmap_mapping_pages(blk->region->mapping, index * blk->nr_pages,
-			    blk->nr_pages, false);
+	unmap_mapping_pages(blk->region->mapping, index * blk->nr_pages, blk->nr_pages, false);
 }
 
 void weft_pages_protect(struct weft_block *blk)

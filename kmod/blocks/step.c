@@ -152,8 +152,7 @@ static void given_back(struct weft_block *blk, struct weft_out *out, struct weft
 	blk->flush = WEFT_FLUSH_NONE;
 	blk->losses = 0;
 	reset(blk);
-	if (weft_line_return(&blk->line, weft_node_seq(blk->cache->node), out) &&
-	    !blk->putting)
+	if (weft_line_return(&blk->line, weft_node_seq(blk->cache->node), out) && !blk->putting)
 		weft_cache_put_begins(blk);
 	if (!returns && weft_line_returning(&blk->line))
 		atomic64_inc(&blk->cache->renewed);
@@ -245,8 +244,7 @@ static void queue_take(struct weft_block *blk)
 
 void weft_block_take_now(struct weft_block *blk)
 {
-	if (READ_ONCE(blk->phase) != WEFT_BLOCK_LIVE ||
-	    !READ_ONCE(blk->line.revoking))
+	if (READ_ONCE(blk->phase) != WEFT_BLOCK_LIVE || !READ_ONCE(blk->line.revoking))
 		return;
 	/* the work may be running: the page locks keep the two apart */
 	if (cancel_work(&blk->take))
@@ -488,7 +486,6 @@ void weft_step_stop(struct weft_block *blk)
 
 void weft_step_init(struct weft_block *blk)
 {
-	weft_hrtimer_setup(&blk->timer, timer_fire, CLOCK_MONOTONIC,
-			   HRTIMER_MODE_ABS_SOFT);
+	weft_hrtimer_setup(&blk->timer, timer_fire, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
 	INIT_WORK(&blk->take, take_work);
 }

@@ -85,8 +85,7 @@ int weft_call_unpack(struct weft_call *call, const void *buf, u32 len)
 		return -EBADMSG;
 	p += WEFT_CALL_FIXED_LEN;
 	memcpy(call->name, p, call->name_len);
-	if (memchr(call->name, '/', call->name_len) ||
-	    memchr(call->name, 0, call->name_len))
+	if (memchr(call->name, '/', call->name_len) || memchr(call->name, 0, call->name_len))
 		return -EBADMSG;
 	memcpy(call->list, p + call->name_len, call->list_len);
 	return 0;

@@ -43,8 +43,7 @@ static inline u32 weft_flow(u8 type, u64 line)
 /* Does a message of this type come from a right port?  @port: the rack's. */
 static inline bool weft_flow_fits(u8 type, u16 from, u16 port)
 {
-	return from == port ||
-	       (weft_flow_spreads(type) && (u16)(from - port) < WEFT_FLOWS);
+	return from == port || (weft_flow_spreads(type) && (u16)(from - port) < WEFT_FLOWS);
 }
 
 #endif /* WEFT_CORE_FLOW_H */

@@ -45,13 +45,11 @@ static void ask_again(struct weft_line *l, struct weft_out *out)
  * Put a fragment into the block.  Several senders may have sent fragments of one version; older
  * fragments are dropped.
  */
-static bool take_fragment(struct weft_line *l, const struct weft_msg *msg,
-			  struct weft_out *out)
+static bool take_fragment(struct weft_line *l, const struct weft_msg *msg, struct weft_out *out)
 {
 	u32 frag = msg->info ? msg->offset / msg->info : 0;
 
-	if (!msg->info || frag >= WEFT_FRAGS_MAX ||
-	    msg->version < l->in_version)
+	if (!msg->info || frag >= WEFT_FRAGS_MAX || msg->version < l->in_version)
 		return false;
 	if (msg->version != l->in_version || msg->info != l->in_size) {
 		l->in_frags = 0;
@@ -204,8 +202,7 @@ static void adopt(struct weft_line *l, struct weft_out *out)
 	out->effects |= WEFT_DO_TIMER;
 }
 
-static void gets_data(struct weft_line *l, const struct weft_msg *msg,
-		      struct weft_out *out)
+static void gets_data(struct weft_line *l, const struct weft_msg *msg, struct weft_out *out)
 {
 	if (may_be_mixed(l, msg)) {
 		ask_again(l, out);
@@ -244,8 +241,7 @@ void weft_gather_entry(struct weft_line *l, const struct weft_msg *msg)
 	l->grant = msg->grant;
 }
 
-void weft_gather_no_data(struct weft_line *l, const struct weft_msg *msg,
-			 struct weft_out *out)
+void weft_gather_no_data(struct weft_line *l, const struct weft_msg *msg, struct weft_out *out)
 {
 	weft_gather_entry(l, msg);
 	l->no_data = true;
@@ -326,8 +322,7 @@ void weft_gather_data(struct weft_line *l, const struct weft_msg *msg,
 		out->effects |= WEFT_DO_TIMER;
 }
 
-void weft_gather_returned(struct weft_line *l, const struct weft_msg *msg,
-			  struct weft_out *out)
+void weft_gather_returned(struct weft_line *l, const struct weft_msg *msg, struct weft_out *out)
 {
 	if (msg->version != l->returned_version)
 		l->returned = 0;
@@ -336,8 +331,7 @@ void weft_gather_returned(struct weft_line *l, const struct weft_msg *msg,
 	check_getm(l, out);
 }
 
-void weft_gather_ack(struct weft_line *l, const struct weft_msg *msg,
-		     struct weft_out *out)
+void weft_gather_ack(struct weft_line *l, const struct weft_msg *msg, struct weft_out *out)
 {
 	l->acked |= weft_node_bit(msg->src);
 	if (l->op == WEFT_OP_TAKE) {
@@ -354,8 +348,7 @@ void weft_gather_ack(struct weft_line *l, const struct weft_msg *msg,
 	check_getm(l, out);
 }
 
-void weft_gather_written(struct weft_line *l, const struct weft_msg *msg,
-			 struct weft_out *out)
+void weft_gather_written(struct weft_line *l, const struct weft_msg *msg, struct weft_out *out)
 {
 	/* the home has the version that this node reads, or a newer one */
 	if (msg->version > l->wb_version)

@@ -17,23 +17,20 @@ void weft_gather_data(struct weft_line *l, const struct weft_msg *msg, u32 fresh
 		      struct weft_out *out);
 
 /* GETM: the entry's lock is ours, and no node sends data: this one has it, or fetches it. */
-void weft_gather_no_data(struct weft_line *l, const struct weft_msg *msg,
-			 struct weft_out *out);
+void weft_gather_no_data(struct weft_line *l, const struct weft_msg *msg, struct weft_out *out);
 
 /* GETS: no provider was asked, and the home has the data: fetch it. */
 void weft_gather_home(struct weft_line *l, struct weft_out *out);
 
 /* GETM, TAKE: a node has dropped its copy for an INV. */
-void weft_gather_ack(struct weft_line *l, const struct weft_msg *msg,
-		     struct weft_out *out);
+void weft_gather_ack(struct weft_line *l, const struct weft_msg *msg, struct weft_out *out);
 
 /* GETM: a node gives back unasked what it was lent. */
 void weft_gather_returned(struct weft_line *l, const struct weft_msg *msg,
 			  struct weft_out *out);
 
 /* GETS: a write-back has reached the home. */
-void weft_gather_written(struct weft_line *l, const struct weft_msg *msg,
-			 struct weft_out *out);
+void weft_gather_written(struct weft_line *l, const struct weft_msg *msg, struct weft_out *out);
 
 /* TAKE to write: commit if all nodes that the line is lent to have given it up. */
 void weft_gather_taken(struct weft_line *l, struct weft_out *out);

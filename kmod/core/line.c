@@ -27,8 +27,7 @@ u8 weft_line_perm(const struct weft_line *l)
 
 bool weft_line_idle(const struct weft_line *l)
 {
-	return l->op == WEFT_OP_NONE && l->held == WEFT_HELD_NONE &&
-	       !l->revoking;
+	return l->op == WEFT_OP_NONE && l->held == WEFT_HELD_NONE && !l->revoking;
 }
 
 struct weft_msg *weft_line_send(struct weft_line *l, struct weft_out *out,
@@ -169,8 +168,7 @@ void weft_transaction_send_commit(struct weft_line *l, struct weft_out *out)
 	out->effects |= WEFT_DO_TIMER;
 }
 
-void weft_transaction_commit(struct weft_line *l, u32 status, u32 copyset,
-			     struct weft_out *out)
+void weft_transaction_commit(struct weft_line *l, u32 status, u32 copyset, struct weft_out *out)
 {
 	l->op = WEFT_OP_COMMIT;
 	l->tries = 0;
@@ -181,8 +179,7 @@ void weft_transaction_commit(struct weft_line *l, u32 status, u32 copyset,
 	weft_transaction_send_commit(l, out);
 }
 
-void weft_transaction_abort(struct weft_line *l, u32 txn, u32 grant,
-			    struct weft_out *out)
+void weft_transaction_abort(struct weft_line *l, u32 txn, u32 grant, struct weft_out *out)
 {
 	weft_line_send(l, out, 0, WEFT_MSG_ABORT, txn)->grant = grant;
 }

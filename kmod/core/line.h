@@ -368,8 +368,7 @@ void weft_transaction_finish(struct weft_line *l, struct weft_out *out);
 void weft_transaction_send_commit(struct weft_line *l, struct weft_out *out);
 
 /* Send ABORT: no node waits for this transaction, which holds the entry's lock. */
-void weft_transaction_abort(struct weft_line *l, u32 txn, u32 grant,
-			    struct weft_out *out);
+void weft_transaction_abort(struct weft_line *l, u32 txn, u32 grant, struct weft_out *out);
 
 /*
  * Transaction @msg->holder holds the entry's lock, and this node was refused for the @n th time.

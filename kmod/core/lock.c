@@ -179,8 +179,7 @@ static void query(struct weft_lock *l, u32 fresh, struct weft_lock_out *out)
 static void send_inv_ack(struct weft_lock *l, u32 txn, u32 epoch, u32 copyset,
 			 bool died, struct weft_lock_out *out)
 {
-	struct weft_msg *m = send(l, out, (u8)weft_txn_member(txn),
-				  WEFT_MSG_INV_ACK, txn);
+	struct weft_msg *m = send(l, out, (u8)weft_txn_member(txn), WEFT_MSG_INV_ACK, txn);
 
 	if (!is_void(l, epoch)) {
 		set_floor(l, epoch);
@@ -290,16 +289,14 @@ static bool may_begin(const struct weft_lock *l, u32 epoch)
 	return !l->tenured && (!l->ended || later(epoch, l->last));
 }
 
-static void enqueue(struct weft_lock *l, u32 txn, bool writer,
-		    struct weft_lock_out *out)
+static void enqueue(struct weft_lock *l, u32 txn, bool writer, struct weft_lock_out *out)
 {
 	queue_append(&l->queue, txn, writer);
 	if (l->tenured && l->state == WEFT_M)
 		revoke(l, out);
 }
 
-void weft_lock_want(struct weft_lock *l, u8 perm, u32 fresh,
-		    struct weft_lock_out *out)
+void weft_lock_want(struct weft_lock *l, u8 perm, u32 fresh, struct weft_lock_out *out)
 {
 	out->effects = 0;
 	out->n = 0;
@@ -406,8 +403,7 @@ bool weft_lock_share(struct weft_lock *l, struct weft_lock_out *out)
 {
 	out->effects = 0;
 	out->n = 0;
-	if (!l->revoking || l->state != WEFT_M || !l->queue.n ||
-	    l->queue.writers)
+	if (!l->revoking || l->state != WEFT_M || !l->queue.n || l->queue.writers)
 		return false;
 	l->revoking = false;
 	hand_over(l, out);
@@ -476,8 +472,7 @@ static void recv_grant(struct weft_lock *l, const struct weft_msg *msg,
 	}
 }
 
-static void recv_inv(struct weft_lock *l, const struct weft_msg *msg,
-		     struct weft_lock_out *out)
+static void recv_inv(struct weft_lock *l, const struct weft_msg *msg, struct weft_lock_out *out)
 {
 	/* this node holds the queue: the INV is of an earlier term */
 	if (l->tenured)
@@ -508,8 +503,7 @@ static void recv_inv_ack(struct weft_lock *l, const struct weft_msg *msg,
 	settle(l, out);
 }
 
-static void relay(struct weft_lock *l, const struct weft_msg *msg,
-		  struct weft_lock_out *out)
+static void relay(struct weft_lock *l, const struct weft_msg *msg, struct weft_lock_out *out)
 {
 	send(l, out, 0, WEFT_MSG_ACQUIRE, msg->txn)->flags =
 		(msg->flags & WEFT_F_EXCL) | WEFT_F_RELAY;
@@ -623,12 +617,10 @@ static void handed_reader(struct weft_lock *l, const struct weft_msg *msg,
 static void handed_all(struct weft_lock *l, const struct weft_msg *msg,
 		       struct weft_lock_out *out)
 {
-	if (!l->handing || l->handed_to ||
-	    msg->grant != l->handed_epoch + WEFT_EPOCH_STEP)
+	if (!l->handing || l->handed_to || msg->grant != l->handed_epoch + WEFT_EPOCH_STEP)
 		return;
 	l->handing = false;
-	if (msg->copyset & me(l) && l->state == WEFT_I &&
-	    !is_void(l, msg->grant)) {
+	if (msg->copyset & me(l) && l->state == WEFT_I && !is_void(l, msg->grant)) {
 		begin_read(l, msg->grant);
 		note_death(l, msg);
 		if (l->want == WEFT_S)
@@ -661,8 +653,7 @@ static void recv_hand_ack(struct weft_lock *l, const struct weft_msg *msg,
 static void recv_nack(struct weft_lock *l, const struct weft_msg *msg,
 		      struct weft_lock_out *out)
 {
-	if (l->handing && msg->info == WEFT_WHY_NOT_MEMBER &&
-	    msg->grant == l->handed_epoch) {
+	if (l->handing && msg->info == WEFT_WHY_NOT_MEMBER && msg->grant == l->handed_epoch) {
 		/* a node has left the rack: choose again, if the hand-over still counts */
 		queue_keep(&l->handed, msg->copyset);
 		choose(l);

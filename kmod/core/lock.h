@@ -150,8 +150,7 @@ bool weft_lock_idle(const struct weft_lock *l);
  * Asks for it once; the caller looks again at WEFT_DO_WAKE.  A program that gives up says nothing:
  * a lock that nobody wants any more is handed over when it comes.
  */
-void weft_lock_want(struct weft_lock *l, u8 perm, u32 fresh,
-		    struct weft_lock_out *out);
+void weft_lock_want(struct weft_lock *l, u8 perm, u32 fresh, struct weft_lock_out *out);
 
 /* Give the lock back though nobody wants it.  Return: false if it is busy, or not cached. */
 bool weft_lock_evict(struct weft_lock *l, struct weft_lock_out *out);

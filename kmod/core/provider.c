@@ -61,8 +61,7 @@ static void give(struct weft_line *l, u32 fresh, struct weft_out *out)
 	out->effects |= WEFT_DO_TIMER;
 }
 
-static void give_and_write_back(struct weft_line *l, u8 held, u32 fresh,
-				struct weft_out *out)
+static void give_and_write_back(struct weft_line *l, u8 held, u32 fresh, struct weft_out *out)
 {
 	retain(l, held, fresh);
 	answer(l, out, WEFT_MSG_DATA, true)->nonce = l->nonce;
@@ -194,8 +193,7 @@ bool weft_line_pass(struct weft_line *l, u32 txn, struct weft_out *out)
 	u32 to = weft_txn_member(txn);
 
 	weft_out_init(out);
-	if (l->state != WEFT_M || !weft_line_idle(l) || !weft_node_bit(to) ||
-	    to == l->self)
+	if (l->state != WEFT_M || !weft_line_idle(l) || !weft_node_bit(to) || to == l->self)
 		return false;
 	l->rq.type = WEFT_MSG_PASS;
 	l->rq.txn = txn;
@@ -220,8 +218,7 @@ bool weft_line_lend(struct weft_line *l, u32 txn, struct weft_out *out)
 
 	weft_out_init(out);
 	/* once until this node writes again: a second return could not be told from the first */
-	if (l->state != WEFT_M || !weft_line_idle(l) || !bit || to == l->self ||
-	    l->lent & bit)
+	if (l->state != WEFT_M || !weft_line_idle(l) || !bit || to == l->self || l->lent & bit)
 		return false;
 	if (l->lent) {
 		lend_unasked(l, txn, out);
@@ -262,8 +259,7 @@ static void obey_yield(struct weft_line *l, struct weft_out *out)
 {
 	struct weft_msg *m;
 
-	m = weft_line_send(l, out, (u8)weft_txn_member(l->rq.txn),
-			   WEFT_MSG_INV_ACK, l->rq.txn);
+	m = weft_line_send(l, out, (u8)weft_txn_member(l->rq.txn), WEFT_MSG_INV_ACK, l->rq.txn);
 	m->version = l->version;
 	l->state = WEFT_I;
 }
@@ -348,8 +344,7 @@ void weft_provider_revoked(struct weft_line *l, u32 fresh, struct weft_out *out)
 
 /* --- retained data --------------------------------------------------------- */
 
-void weft_provider_taken(struct weft_line *l, const struct weft_msg *msg,
-			 struct weft_out *out)
+void weft_provider_taken(struct weft_line *l, const struct weft_msg *msg, struct weft_out *out)
 {
 	if (l->held && msg->nonce == l->nonce)
 		weft_line_release(l, out);

@@ -67,8 +67,7 @@ void weft_provider_returned(struct weft_line *l, const struct weft_msg *msg,
 			    struct weft_out *out);
 
 /* weft_line_taken(): end the retention that the message names. */
-void weft_provider_taken(struct weft_line *l, const struct weft_msg *msg,
-			 struct weft_out *out);
+void weft_provider_taken(struct weft_line *l, const struct weft_msg *msg, struct weft_out *out);
 
 /* INFO: the directory says which node owns the line that this node gave away. */
 void weft_provider_info(struct weft_line *l, const struct weft_msg *msg,

@@ -32,8 +32,7 @@ void weft_line_landing_closed(struct weft_line *l)
 
 /* --- requests ----------------------------------------------------------- */
 
-void weft_line_want(struct weft_line *l, u8 perm, u32 fresh,
-		    struct weft_out *out)
+void weft_line_want(struct weft_line *l, u8 perm, u32 fresh, struct weft_out *out)
 {
 	weft_out_init(out);
 	if (weft_line_perm(l) >= perm || !weft_line_idle(l))
@@ -48,8 +47,7 @@ void weft_line_want(struct weft_line *l, u8 perm, u32 fresh,
 	weft_transaction_request(l, out);
 }
 
-bool weft_line_expect(struct weft_line *l, u8 perm, u32 txn,
-		      struct weft_out *out)
+bool weft_line_expect(struct weft_line *l, u8 perm, u32 txn, struct weft_out *out)
 {
 	weft_out_init(out);
 	/* retained data is no obstacle: it goes when the line comes round to this node */
@@ -78,8 +76,7 @@ void weft_requester_leave(struct weft_line *l, struct weft_out *out)
 	out->effects |= WEFT_DO_TIMER;
 }
 
-bool weft_line_evict(struct weft_line *l, bool quiet, u32 fresh,
-		     struct weft_out *out)
+bool weft_line_evict(struct weft_line *l, bool quiet, u32 fresh, struct weft_out *out)
 {
 	weft_out_init(out);
 	if (!weft_line_idle(l) || l->state == WEFT_I)
@@ -109,8 +106,7 @@ bool weft_line_clean(struct weft_line *l, u32 fresh, struct weft_out *out)
 	return true;
 }
 
-void weft_requester_give_back(struct weft_line *l, u32 fresh,
-			      struct weft_out *out)
+void weft_requester_give_back(struct weft_line *l, u32 fresh, struct weft_out *out)
 {
 	weft_transaction_begin(l, WEFT_OP_CLEAN, fresh);
 	weft_line_send_data(l, out, 0, WEFT_MSG_WB, l->txn, 0);
@@ -131,8 +127,7 @@ static void recv_take_grant(struct weft_line *l, const struct weft_msg *msg,
 		weft_gather_taken(l, out);
 		return;
 	}
-	if (l->held && msg->status == WEFT_M &&
-	    (msg->copyset & weft_line_me(l))) {
+	if (l->held && msg->status == WEFT_M && (msg->copyset & weft_line_me(l))) {
 		weft_gather_entry(l, msg);
 		l->state = WEFT_M;
 		l->held = WEFT_HELD_NONE;
@@ -146,8 +141,7 @@ static void recv_take_grant(struct weft_line *l, const struct weft_msg *msg,
 		weft_line_release(l, out);
 }
 
-static void recv_grant(struct weft_line *l, const struct weft_msg *msg,
-		       struct weft_out *out)
+static void recv_grant(struct weft_line *l, const struct weft_msg *msg, struct weft_out *out)
 {
 	u32 rest = msg->copyset & ~weft_line_me(l);
 
@@ -192,8 +186,7 @@ static void check_put(struct weft_line *l, struct weft_out *out)
 	weft_transaction_commit(l, l->new_status, l->new_copyset, out);
 }
 
-static void recv_wb_ack(struct weft_line *l, const struct weft_msg *msg,
-			struct weft_out *out)
+static void recv_wb_ack(struct weft_line *l, const struct weft_msg *msg, struct weft_out *out)
 {
 	if (l->op == WEFT_OP_GETS) {
 		weft_gather_written(l, msg, out);
@@ -208,11 +201,9 @@ static void recv_wb_ack(struct weft_line *l, const struct weft_msg *msg,
 		check_put(l, out);
 }
 
-static void recv_nack(struct weft_line *l, const struct weft_msg *msg,
-		      struct weft_out *out)
+static void recv_nack(struct weft_line *l, const struct weft_msg *msg, struct weft_out *out)
 {
-	if (l->busy || l->op == WEFT_OP_COMMIT || l->op == WEFT_OP_CLEAN ||
-	    l->granted)
+	if (l->busy || l->op == WEFT_OP_COMMIT || l->op == WEFT_OP_CLEAN || l->granted)
 		return; /* a late copy of the request was refused */
 	if (msg->info == WEFT_WHY_NO_LINE) {
 		out->effects |= WEFT_DO_FAIL;
@@ -250,8 +241,7 @@ void weft_requester_recv(struct weft_line *l, const struct weft_msg *msg,
 	if (weft_txn_member(msg->txn) != l->self)
 		return;
 	/* a node that was lent the line need not know the transaction that wants it back */
-	if (msg->type == WEFT_MSG_INV_ACK && !busy && l->lent &&
-	    msg->version == l->version) {
+	if (msg->type == WEFT_MSG_INV_ACK && !busy && l->lent && msg->version == l->version) {
 		weft_provider_returned(l, msg, out);
 		if (l->op == WEFT_OP_TAKE)
 			weft_gather_taken(l, out);

@@ -16,8 +16,7 @@
  * Starts a transaction if one is needed and the line is idle; otherwise the caller waits for
  * WEFT_DO_WAKE and calls again.  The host has made the block's memory.
  */
-void weft_line_want(struct weft_line *l, u8 perm, u32 fresh,
-		    struct weft_out *out);
+void weft_line_want(struct weft_line *l, u8 perm, u32 fresh, struct weft_out *out);
 
 /**
  * weft_line_evict() - the host wants the block's memory back
@@ -25,8 +24,7 @@ void weft_line_want(struct weft_line *l, u8 perm, u32 fresh,
  *
  * Return: false if the line is busy (try another one).
  */
-bool weft_line_evict(struct weft_line *l, bool quiet, u32 fresh,
-		     struct weft_out *out);
+bool weft_line_evict(struct weft_line *l, bool quiet, u32 fresh, struct weft_out *out);
 
 /**
  * weft_line_clean() - write a modified block home and stay the owner
@@ -53,8 +51,7 @@ bool weft_line_clean(struct weft_line *l, u32 fresh, struct weft_out *out);
  *
  * Return: false if the permission is here, or the line is busy.
  */
-bool weft_line_expect(struct weft_line *l, u8 perm, u32 txn,
-		      struct weft_out *out);
+bool weft_line_expect(struct weft_line *l, u8 perm, u32 txn, struct weft_out *out);
 
 /*
  * May the request @msg, which is about to go, offer a landing?  A host that opens one calls
@@ -85,8 +82,7 @@ void weft_requester_chased(struct weft_line *l, const struct weft_msg *msg,
 void weft_requester_leave(struct weft_line *l, struct weft_out *out);
 
 /* Write the data, version @l->version, home for weft_line_return(). */
-void weft_requester_give_back(struct weft_line *l, u32 fresh,
-			      struct weft_out *out);
+void weft_requester_give_back(struct weft_line *l, u32 fresh, struct weft_out *out);
 
 /* Send again what is not answered. */
 void weft_requester_timeout(struct weft_line *l, struct weft_out *out);

@@ -16,8 +16,7 @@ static void set_half(weft_sip_key *key, const u8 *bytes)
 #else
 #include <sodium/crypto_shorthash_siphash24.h>
 
-static_assert(crypto_shorthash_siphash24_KEYBYTES == sizeof(weft_sip_key),
-	      "SipHash's key");
+static_assert(crypto_shorthash_siphash24_KEYBYTES == sizeof(weft_sip_key), "SipHash's key");
 static_assert(crypto_shorthash_siphash24_BYTES == sizeof(u64), "SipHash's hash");
 
 static u64 hash(const weft_sip_key *key, const void *data, size_t len)

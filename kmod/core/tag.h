@@ -62,8 +62,7 @@ static inline bool weft_stamp_fresh(struct weft_stamp now, struct weft_stamp sen
 {
 	u32 apart = now.tick - sent.tick + WEFT_TICKS_FRESH;
 
-	return now.epoch && now.epoch == sent.epoch &&
-	       apart <= 2 * WEFT_TICKS_FRESH;
+	return now.epoch && now.epoch == sent.epoch && apart <= 2 * WEFT_TICKS_FRESH;
 }
 
 /* Make a key of the bytes that a key file has in hexadecimal digits. */

@@ -23,6 +23,7 @@
 #endif
 #else
 #include <assert.h>
+#include <endian.h>
 #include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -36,44 +37,24 @@ typedef uint64_t u64;
 
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
 
-static inline u16 get_unaligned_be16(const void *p)
-{
-	const u8 *b = p;
-
-	return (u16)(b[0] << 8 | b[1]);
+/* get_unaligned_be16(p), put_unaligned_be16(v, p) and so on, as in the kernel. */
+#define WEFT_UNALIGNED(bits)						\
+static inline u##bits get_unaligned_be##bits(const void *p)		\
+{									\
+	u##bits v;							\
+									\
+	memcpy(&v, p, sizeof(v));					\
+	return be##bits##toh(v);					\
+}									\
+									\
+static inline void put_unaligned_be##bits(u##bits v, void *p)		\
+{									\
+	v = htobe##bits(v);						\
+	memcpy(p, &v, sizeof(v));					\
 }
-
-static inline u32 get_unaligned_be32(const void *p)
-{
-	return (u32)get_unaligned_be16(p) << 16 |
-	       get_unaligned_be16((const u8 *)p + 2);
-}
-
-static inline u64 get_unaligned_be64(const void *p)
-{
-	return (u64)get_unaligned_be32(p) << 32 |
-	       get_unaligned_be32((const u8 *)p + 4);
-}
-
-static inline void put_unaligned_be16(u16 v, void *p)
-{
-	u8 *b = p;
-
-	b[0] = (u8)(v >> 8);
-	b[1] = (u8)v;
-}
-
-static inline void put_unaligned_be32(u32 v, void *p)
-{
-	put_unaligned_be16((u16)(v >> 16), p);
-	put_unaligned_be16((u16)v, (u8 *)p + 2);
-}
-
-static inline void put_unaligned_be64(u64 v, void *p)
-{
-	put_unaligned_be32((u32)(v >> 32), p);
-	put_unaligned_be32((u32)v, (u8 *)p + 4);
-}
+WEFT_UNALIGNED(16)
+WEFT_UNALIGNED(32)
+WEFT_UNALIGNED(64)
 #endif /* !__KERNEL__ */
 
 #include "weft_wire.h"

@@ -170,8 +170,7 @@ size_t weft_wire_first(const void *hdr, size_t len)
 	return n;
 }
 
-int weft_wire_unpack_header(struct weft_msg *msg, const void *hdr, size_t len,
-			    u32 *psum)
+int weft_wire_unpack_header(struct weft_msg *msg, const void *hdr, size_t len, u32 *psum)
 {
 	const u8 *b = hdr;
 
@@ -256,31 +255,16 @@ int weft_wire_unpack(struct weft_msg *msg, const void *buf, size_t len,
 
 const char *weft_msg_name(u8 type)
 {
+#define N(type) [WEFT_MSG_##type] = #type
 	static const char * const names[] = {
-		[WEFT_MSG_GETS] = "GETS", [WEFT_MSG_GETM] = "GETM",
-		[WEFT_MSG_PUT] = "PUT", [WEFT_MSG_COMMIT] = "COMMIT",
-		[WEFT_MSG_ABORT] = "ABORT", [WEFT_MSG_QUERY] = "QUERY",
-		[WEFT_MSG_ADD] = "ADD", [WEFT_MSG_REMOVE] = "REMOVE",
-		[WEFT_MSG_DROP] = "DROP", [WEFT_MSG_MEMBERS] = "MEMBERS",
-		[WEFT_MSG_ACQUIRE] = "ACQUIRE", [WEFT_MSG_HAND] = "HAND",
-		[WEFT_MSG_INV] = "INV", [WEFT_MSG_FWD] = "FWD",
-		[WEFT_MSG_READ] = "READ", [WEFT_MSG_GRANT] = "GRANT",
-		[WEFT_MSG_NACK] = "NACK", [WEFT_MSG_COMMIT_ACK] = "COMMIT_ACK",
-		[WEFT_MSG_INFO] = "INFO", [WEFT_MSG_ADD_ACK] = "ADD_ACK",
-		[WEFT_MSG_REMOVE_ACK] = "REMOVE_ACK",
-		[WEFT_MSG_DROP_ACK] = "DROP_ACK",
-		[WEFT_MSG_MEMBERS_ACK] = "MEMBERS_ACK",
-		[WEFT_MSG_COUNT] = "COUNT",
-		[WEFT_MSG_COUNT_ACK] = "COUNT_ACK",
-		[WEFT_MSG_ENQUEUE] = "ENQUEUE", [WEFT_MSG_HANDED] = "HANDED",
-		[WEFT_MSG_PASS] = "PASS", [WEFT_MSG_PASSED] = "PASSED",
-		[WEFT_MSG_DATA] = "DATA", [WEFT_MSG_INV_ACK] = "INV_ACK",
-		[WEFT_MSG_WB] = "WB", [WEFT_MSG_WB_ACK] = "WB_ACK",
-		[WEFT_MSG_CHASE] = "CHASE",
-		[WEFT_MSG_HAND_ACK] = "HAND_ACK",
-		[WEFT_MSG_LANDED] = "LANDED",
-		[WEFT_MSG_CALL] = "CALL", [WEFT_MSG_REPLY] = "REPLY",
+		N(GETS), N(GETM), N(PUT), N(COMMIT), N(ABORT), N(QUERY), N(ADD), N(REMOVE),
+		N(DROP), N(MEMBERS), N(ACQUIRE), N(HAND), N(INV), N(FWD), N(READ),
+		N(GRANT), N(NACK), N(COMMIT_ACK), N(INFO), N(ADD_ACK), N(REMOVE_ACK),
+		N(DROP_ACK), N(MEMBERS_ACK), N(COUNT), N(COUNT_ACK), N(ENQUEUE), N(HANDED),
+		N(PASS), N(PASSED), N(DATA), N(INV_ACK), N(WB), N(WB_ACK), N(CHASE),
+		N(HAND_ACK), N(LANDED), N(CALL), N(REPLY),
 	};
+#undef N
 
 	if (type >= ARRAY_SIZE(names) || !names[type])
 		return "?";

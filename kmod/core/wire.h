@@ -234,8 +234,7 @@ int weft_wire_unpack(struct weft_msg *msg, const void *buf, size_t len,
  *
  * Return: 0, -EPROTONOSUPPORT or -EBADMSG.
  */
-int weft_wire_unpack_header(struct weft_msg *msg, const void *hdr, size_t len,
-			    u32 *psum);
+int weft_wire_unpack_header(struct weft_msg *msg, const void *hdr, size_t len, u32 *psum);
 
 /**
  * weft_wire_check_tag() - the second part
