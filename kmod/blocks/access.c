@@ -8,6 +8,7 @@
 #include "blocks/access.h"
 #include "blocks/bound.h"
 #include "blocks/cache.h"
+#include "blocks/clean.h"
 #include "blocks/effects.h"
 #include "blocks/evict.h"
 #include "blocks/flight.h"
@@ -15,7 +16,6 @@
 #include "blocks/pages.h"
 #include "blocks/region.h"
 #include "blocks/step.h"
-#include "blocks/through.h"
 #include "core/controller.h"
 #include "net/node.h"
 #include "net/outbox.h"
@@ -291,7 +291,7 @@ bool weft_block_lock_page(struct weft_block *blk, u32 page, u8 perm)
 	if (!ok)
 		unlock_page(blk->pages[page]);
 	else if (perm == WEFT_M)
-		weft_through_wrote(blk);
+		weft_clean_mark(blk);
 	return ok;
 }
 

@@ -13,7 +13,6 @@
 #include "blocks/flight.h"
 #include "blocks/region.h"
 #include "blocks/step.h"
-#include "blocks/through.h"
 #include "core/controller.h"
 #include "net/node.h"
 #include "net/outbox.h"
@@ -126,7 +125,7 @@ static void recv_known(struct weft_block *blk, const struct weft_packet *packet,
 	lockdep_assert_held(&blk->lock);
 	if (msg->type == WEFT_MSG_LANDED && !weft_offer_landed(blk, packet))
 		return;
-	if (weft_through_deaf(blk, msg))
+	if (weft_step_deaf(blk, msg))
 		return;
 	if (blk->doubt)
 		settle_doubt(blk, msg);

@@ -6,7 +6,6 @@
 #include "blocks/effects.h"
 #include "blocks/predict.h"
 #include "blocks/region.h"
-#include "blocks/through.h"
 #include "core/controller.h"
 #include "net/node.h"
 #include "net/rtt.h"

@@ -5,15 +5,39 @@
 #include "blocks/cache.h"
 #include "blocks/clean.h"
 #include "blocks/flush.h"
-#include "blocks/through.h"
 
 #define AT_A_TIME	32	/* blocks in flight home for one caller */
+
+/*
+ * Mark in the table of a region with write-through: the block may have @modified set.  The mark is
+ * set after @modified, with a page of the block locked, and cleared when the block is home: there
+ * may be a mark too many, never one too few.
+ */
+#define MODIFIED	XA_MARK_0
+
+void weft_clean_mark(struct weft_block *blk)
+{
+	struct xarray *blocks = &blk->region->blocks;
+	u64 index = weft_line_index(blk->line.key);
+
+	if (weft_through_kept(blk->region) && !xa_get_mark(blocks, index, MODIFIED))
+		xa_set_mark(blocks, index, MODIFIED);
+}
+
+void weft_clean_mark_all(struct weft_region *region)
+{
+	struct weft_block *blk;
+	unsigned long index;
+
+	xa_for_each(&region->blocks, index, blk)
+		xa_set_mark(&region->blocks, index, MODIFIED);
+}
 
 /**
  * struct batch - the blocks that a caller wants at home
  * @regions: the region @id is looked up here for each block: it may go at any time
  * @last: index of the last block
- * @mark: of @blocks of the region: XA_PRESENT for all, or WEFT_THROUGH_MARK
+ * @mark: of @blocks of the region: XA_PRESENT for all, or MODIFIED
  * @end: when the caller gives up, jiffies
  */
 struct batch {
@@ -70,12 +94,12 @@ static void unmark(const struct batch *b, struct weft_block *blk)
 	rcu_read_lock();
 	region = weft_region_find(b->regions, b->id);
 	if (region) {
-		xa_clear_mark(&region->blocks, index, WEFT_THROUGH_MARK);
+		xa_clear_mark(&region->blocks, index, MODIFIED);
 		spin_lock_bh(&blk->lock);
 		again = blk->modified;
 		spin_unlock_bh(&blk->lock);
 		if (again)
-			xa_set_mark(&region->blocks, index, WEFT_THROUGH_MARK);
+			xa_set_mark(&region->blocks, index, MODIFIED);
 	}
 	rcu_read_unlock();
 }
@@ -84,7 +108,7 @@ static void unmark(const struct batch *b, struct weft_block *blk)
 static int clean_all(const struct batch *b, u64 first)
 {
 	struct weft_block *blk[AT_A_TIME];
-	bool marked = b->mark == WEFT_THROUGH_MARK;
+	bool marked = b->mark == MODIFIED;
 	u64 index = first;
 	int i, n, err = 0;
 	u32 seen;
@@ -120,7 +144,7 @@ int weft_clean_range(struct weft_region *region, u64 first, u64 last, unsigned l
 
 int weft_clean_marked(struct weft_regions *regions, u32 id, unsigned long end)
 {
-	const struct batch b = { regions, id, ULONG_MAX, WEFT_THROUGH_MARK, end };
+	const struct batch b = { regions, id, ULONG_MAX, MODIFIED, end };
 
 	return clean_all(&b, 0);
 }

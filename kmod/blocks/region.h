@@ -87,6 +87,17 @@ static inline u32 weft_region_durability(const struct weft_region *r)
 	return READ_ONCE(r->policy) & WEFT_POLICY_DURABILITY;
 }
 
+/*
+ * Has the region write-through?  A modified block is written home before its ownership moves
+ * (step.c), so the death of this node loses nothing that another node has seen.
+ */
+static inline bool weft_through_kept(const struct weft_region *r)
+{
+	u32 durability = weft_region_durability(r);
+
+	return durability == WEFT_POLICY_RELEASE || durability == WEFT_POLICY_SYNC;
+}
+
 /* Bytes of the region as far as this node knows: another node may have made it larger. */
 static inline u64 weft_region_size(const struct weft_region *r)
 {

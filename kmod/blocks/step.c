@@ -12,7 +12,6 @@
 #include "blocks/pages.h"
 #include "blocks/region.h"
 #include "blocks/step.h"
-#include "blocks/through.h"
 #include "core/controller.h"
 #include "net/node.h"
 #include "net/outbox.h"
@@ -118,14 +117,61 @@ static void cleaned(struct weft_block *blk, struct weft_out *out, struct weft_ou
 	weft_block_carry_out(blk, out, NULL, outbox);
 }
 
+/* --- write-through ---------------------------------------------------------------- */
+
+/*
+ * A block whose ownership is to move may wait for its write-back for half of timeout_ms from the
+ * first call on.  After that it goes, and unsafe_blocks counts.
+ */
+static bool in_time(struct weft_block *blk)
+{
+	u64 now = ktime_get_ns();
+
+	lockdep_assert_held(&blk->lock);
+	if (!blk->through_until)
+		blk->through_until = now + (u64)READ_ONCE(blk->cache->node->timeout_ms) *
+				  NSEC_PER_MSEC / 2;
+	if (now < blk->through_until)
+		return true;
+	if (blk->modified || blk->line.op == WEFT_OP_CLEAN)
+		weft_stat_inc(weft_block_counters(blk), WEFT_STAT_UNSAFE_BLOCKS);
+	blk->modified = false;
+	return false;
+}
+
+/* Another node waits to write: must the block be written home before it goes? */
+static bool home_first(struct weft_block *blk)
+{
+	const struct weft_line *l = &blk->line;
+
+	return l->revoking == 2 && l->state == WEFT_M && l->rq.type == WEFT_MSG_INV &&
+	       weft_through_kept(blk->region) && (blk->modified || l->op == WEFT_OP_CLEAN) &&
+	       in_time(blk);
+}
+
+/* It must, and its write-back is in flight or cannot begin: wait for the next event. */
+static bool home_under_way(struct weft_block *blk)
+{
+	return home_first(blk) && (blk->line.op != WEFT_OP_NONE || blk->line.held);
+}
+
+bool weft_step_deaf(struct weft_block *blk, const struct weft_msg *msg)
+{
+	const struct weft_line *l = &blk->line;
+
+	return msg->type == WEFT_MSG_INV && l->op == WEFT_OP_PUT && l->quiesced &&
+	       l->state == WEFT_M && !l->written && blk->modified &&
+	       weft_through_kept(blk->region) && in_time(blk);
+}
+
 /* Programs have no access, all pages are locked: the block goes, or home first. */
 static void given_up(struct weft_block *blk, struct weft_out *out, struct weft_outbox *outbox)
 {
-	if (!weft_through_first(blk)) {
+	if (!home_first(blk)) {
 		revoked(blk, out, outbox);
 		return;
 	}
-	if (weft_through_under_way(blk))
+	if (home_under_way(blk))
 		return;
 	weft_stat_inc(weft_block_counters(blk), WEFT_STAT_HOME_FIRST);
 	cleaned(blk, out, outbox);
@@ -284,7 +330,7 @@ static bool revoke(struct weft_block *blk, struct weft_out *out, struct weft_out
 	if (blk->taking)
 		return false;
 	blk->waiting = stays(blk);
-	if (blk->waiting || weft_through_under_way(blk))
+	if (blk->waiting || home_under_way(blk))
 		return false;
 	if (!weft_pages_trylock_unmapped(blk)) {
 		queue_take(blk);

@@ -20,6 +20,12 @@ struct weft_outbox;
 
 void weft_step_init(struct weft_block *blk);
 
+/*
+ * Write-through: ignore an INV that overtakes the PUT with which a modified block leaves?  It is
+ * repeated later.
+ */
+bool weft_step_deaf(struct weft_block *blk, const struct weft_msg *msg) __must_hold(&blk->lock);
+
 /* Takes @lock.  Any context but hard interrupts. */
 void weft_block_begin(struct weft_block *blk);
 

@@ -4,10 +4,10 @@
 #include <linux/string.h>
 
 #include "blocks/access.h"
+#include "blocks/clean.h"
 #include "blocks/pages.h"
 #include "blocks/region.h"
 #include "blocks/tail.h"
-#include "blocks/through.h"
 
 /* Bytes of page @i that lie behind byte @at of the block; *@from receives the first of them. */
 static u32 behind(u32 i, u32 at, u32 *from)
@@ -91,7 +91,7 @@ bool weft_tail_zero(struct weft_block *blk, u32 at, u32 generation)
 	}
 	weft_pages_unlock(blk);
 	if (ok)
-		weft_through_wrote(blk);
+		weft_clean_mark(blk);
 	return ok;
 }
 

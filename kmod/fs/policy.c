@@ -6,8 +6,8 @@
 #include <linux/uaccess.h>
 
 #include "base/compat.h"
+#include "blocks/clean.h"
 #include "blocks/region.h"
-#include "blocks/through.h"
 #include "fs/inode.h"
 #include "fs/policy.h"
 #include "fs/rack.h"
@@ -142,7 +142,7 @@ void weft_policy_take(struct weft_inode *wi, const struct weft_call *attr)
 	spin_unlock(&wi->lock);
 	/* writes from now on set marks; blocks that were modified before have none yet */
 	if (!kept && weft_through_kept(&wi->region))
-		weft_through_begin(&wi->region);
+		weft_clean_mark_all(&wi->region);
 }
 
 /* Return: 0 for the owner of the file and CAP_FOWNER; else -EPERM; errors as stat(). */

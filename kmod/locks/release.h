@@ -5,7 +5,7 @@
  *
  * Which blocks that are only the programs know: it is all that this node has modified in the
  * region since it was last home.  What another node has taken over meanwhile was home before
- * that (blocks/through.h).
+ * that (blocks/step.c).
  */
 #ifndef WEFT_RELEASE_H
 #define WEFT_RELEASE_H
