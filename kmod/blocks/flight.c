@@ -107,16 +107,18 @@ static u8 home_of(const struct weft_block *blk)
 	return weft_node_home(blk->cache->node, blk->line.key);
 }
 
-static struct weft_flight *from_home(const struct weft_block *blk)
+/*
+ * The windows of a home.  A block that is counted stays in the window of @from or @to, though its
+ * region may have got another home.
+ */
+static struct weft_flight *window_from(const struct weft_block *blk, u8 home)
 {
-	return &blk->cache->from[home_of(blk) - WEFT_BLADE_MIN];
+	return &blk->cache->from[home - WEFT_BLADE_MIN];
 }
 
-/* The window that counts the block, which may not be that of its home any more. */
-static struct weft_flight *flying_from(const struct weft_block *blk)
+static struct weft_flight *window_to(const struct weft_block *blk, u8 home)
 {
-	lockdep_assert_held(&blk->lock);
-	return &blk->cache->from[blk->from - WEFT_BLADE_MIN];
+	return &blk->cache->to[home - WEFT_BLADE_MIN];
 }
 
 u32 weft_flight_size(const struct weft_cache *cache, u32 home)
@@ -138,7 +140,7 @@ bool weft_flight_early(struct weft_block *blk)
 	if (blk->flying)
 		return true;
 	blk->from = home_of(blk);
-	blk->flying = take(flying_from(blk), bytes_of(blk));
+	blk->flying = take(window_from(blk, blk->from), bytes_of(blk));
 	return blk->flying;
 }
 
@@ -148,14 +150,14 @@ void weft_flight_begin(struct weft_block *blk)
 	if (blk->flying || blk->line.state != WEFT_I)
 		return;
 	blk->from = home_of(blk);
-	force(flying_from(blk), bytes_of(blk));
+	force(window_from(blk, blk->from), bytes_of(blk));
 	blk->flying = true;
 }
 
 /* The block is here, and another node is writing it home. */
 static void begin_homing(struct weft_block *blk)
 {
-	struct weft_flight *f = flying_from(blk);
+	struct weft_flight *f = window_from(blk, blk->from);
 
 	blk->homing = true;
 	spin_lock_bh(&f->lock);
@@ -175,7 +177,7 @@ void weft_flight_follow(struct weft_block *blk)
 		begin_homing(blk);
 	if (blk->line.op == WEFT_OP_GETS || blk->line.op == WEFT_OP_GETM)
 		return;
-	end(flying_from(blk), bytes_of(blk), blk->homing ? bytes_of(blk) : 0,
+	end(window_from(blk, blk->from), bytes_of(blk), blk->homing ? bytes_of(blk) : 0,
 	    came && once ? blk->asked : 0);
 	blk->flying = false;
 	blk->homing = false;
@@ -183,7 +185,7 @@ void weft_flight_follow(struct weft_block *blk)
 
 void weft_flight_calm(const struct weft_block *blk)
 {
-	struct weft_flight *f = from_home(blk);
+	struct weft_flight *f = window_from(blk, home_of(blk));
 
 	/* a hint without the lock: only a block that has to be asked for waits */
 	if (READ_ONCE(blk->line.state) != WEFT_I || READ_ONCE(blk->line.op) != WEFT_OP_NONE)
@@ -196,28 +198,17 @@ bool weft_flight_overtaken(const struct weft_block *blk)
 {
 	lockdep_assert_held(&blk->lock);
 	return blk->flying &&
-	       READ_ONCE(flying_from(blk)->newest) > max(blk->asked, blk->repeated);
+	       READ_ONCE(window_from(blk, blk->from)->newest) > max(blk->asked, blk->repeated);
 }
 
 /* --- home ------------------------------------------------------------------------------------ */
-
-static struct weft_flight *to_home(const struct weft_block *blk)
-{
-	return &blk->cache->to[home_of(blk) - WEFT_BLADE_MIN];
-}
-
-static struct weft_flight *going_to(const struct weft_block *blk)
-{
-	lockdep_assert_held(&blk->lock);
-	return &blk->cache->to[blk->to - WEFT_BLADE_MIN];
-}
 
 void weft_flight_home_begin(struct weft_block *blk)
 {
 	lockdep_assert_held(&blk->lock);
 	blk->flushing = blk->dirty || blk->line.state == WEFT_M;
 	if (blk->flushing)
-		force(going_to(blk), bytes_of(blk));
+		force(window_to(blk, blk->to), bytes_of(blk));
 }
 
 void weft_flight_home_end(struct weft_block *blk)
@@ -228,22 +219,22 @@ void weft_flight_home_end(struct weft_block *blk)
 	if (!blk->flushing)
 		return;
 	blk->flushing = false;
-	end(going_to(blk), bytes_of(blk), 0, once ? blk->asked : 0);
+	end(window_to(blk, blk->to), bytes_of(blk), 0, once ? blk->asked : 0);
 }
 
-void weft_flight_home_moves(struct weft_block *blk, u8 to)
+void weft_flight_home_moves(struct weft_block *blk, u8 home)
 {
 	lockdep_assert_held(&blk->lock);
 	if (blk->flushing)
-		end(going_to(blk), bytes_of(blk), 0, 0);
-	blk->to = to;
+		end(window_to(blk, blk->to), bytes_of(blk), 0, 0);
+	blk->to = home;
 	if (blk->flushing)
-		force(going_to(blk), bytes_of(blk));
+		force(window_to(blk, blk->to), bytes_of(blk));
 }
 
 bool weft_flight_home_room(const struct weft_block *blk)
 {
-	return has_room(to_home(blk), bytes_of(blk));
+	return has_room(window_to(blk, home_of(blk)), bytes_of(blk));
 }
 
 /* --- losses --------------------------------------------------------------------------------- */
@@ -254,8 +245,8 @@ bool weft_flight_home_room(const struct weft_block *blk)
  */
 void weft_flight_lost(struct weft_block *blk)
 {
-	struct weft_flight *f = blk->flying && blk->early ? flying_from(blk) :
-				blk->flushing ? going_to(blk) : NULL;
+	struct weft_flight *f = blk->flying && blk->early ? window_from(blk, blk->from) :
+				blk->flushing ? window_to(blk, blk->to) : NULL;
 	bool cut;
 
 	lockdep_assert_held(&blk->lock);
@@ -274,10 +265,10 @@ void weft_flight_needless(struct weft_block *blk)
 	switch (blk->doubt_op) {
 	case WEFT_OP_GETS:
 	case WEFT_OP_GETM:
-		needless(from_home(blk));
+		needless(window_from(blk, home_of(blk)));
 		break;
 	case WEFT_OP_PUT:
-		needless(to_home(blk));
+		needless(window_to(blk, home_of(blk)));
 		break;
 	}
 }

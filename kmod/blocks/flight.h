@@ -59,7 +59,7 @@ void weft_flight_home_begin(struct weft_block *blk) __must_hold(&blk->lock);
 void weft_flight_home_end(struct weft_block *blk) __must_hold(&blk->lock);
 
 /* The region has got another home meanwhile: count the block there. */
-void weft_flight_home_moves(struct weft_block *blk, u8 to) __must_hold(&blk->lock);
+void weft_flight_home_moves(struct weft_block *blk, u8 home) __must_hold(&blk->lock);
 
 /* Has the window to the block's home room for one more write-back?  Any context. */
 bool weft_flight_home_room(const struct weft_block *blk);
