@@ -62,7 +62,7 @@ enum weft_flush {
 	WEFT_FLUSH_NOW,
 };
 
-#define WEFT_SUCCESSORS_MAX	7	/* readers that a block is lent to; more readers ask for it */
+#define WEFT_SUCCESSORS_MAX	7	/* readers that a block is lent to; more readers ask */
 
 /**
  * struct weft_successors - the next holders of a lock, who get the blocks that it guards

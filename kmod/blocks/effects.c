@@ -16,7 +16,7 @@
 #include "net/transport.h"
 
 #define EARLY_MS	200	/* added to the time-out while no thread waits */
-#define LOOK_MIN_NS	(2 * NSEC_PER_MSEC)	/* least time until a request counts as overtaken */
+#define LOOK_MIN_NS	(2 * NSEC_PER_MSEC)	/* no request counts as overtaken before */
 #define LOOK_LOSSES	3	/* no such look after so many losses: something else is wrong */
 
 /* --- when an answer is due ------------------------------------------------------- */

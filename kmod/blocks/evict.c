@@ -97,7 +97,8 @@ static void evict_work(struct work_struct *work)
 	unsigned long used, rounds = 1000;
 
 	while (rounds-- && (used = weft_cache_in_use(cache)) > weft_cache_low_mark(cache)) {
-		if (!evict_pages(cache, min_t(unsigned long, used - weft_cache_low_mark(cache), BATCH)))
+		used = min_t(unsigned long, used - weft_cache_low_mark(cache), BATCH);
+		if (!evict_pages(cache, used))
 			break; /* the next block that comes free queues this work again */
 		cond_resched();
 	}

@@ -202,7 +202,7 @@ bool weft_guarded_learn(struct weft_block *blk, u32 lock)
 		b->learnt = true;
 		b->saved = false;
 		b->rival = false;
-		/* no other node knows that this one expects the block: do not wait the first time */
+		/* no other node knows that this one expects it: do not wait the first time */
 		b->unmet = 1;
 	}
 	ours = b->lock == lock;

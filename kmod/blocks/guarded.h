@@ -72,7 +72,7 @@ bool weft_guarded_learn(struct weft_block *blk, u32 lock);
 /* Expect it no longer. */
 void weft_guarded_unlearn(struct weft_block *blk, u32 lock, struct weft_outbox *outbox);
 
-#define WEFT_GUARDED_SAVED	1	/* the block came with the lock, and a program touched it */
+#define WEFT_GUARDED_SAVED	1	/* it came with the lock, and a program touched it */
 #define WEFT_GUARDED_USELESS	2	/* it came, and no program touched it */
 #define WEFT_GUARDED_RIVAL	4	/* a program without the lock missed it */
 

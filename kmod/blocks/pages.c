@@ -175,7 +175,7 @@ bool weft_pages_trylock_unmapped(struct weft_block *blk)
 			break;
 		}
 	}
-	/* pairs with the atomic_add of a new pin, after which its maker looks at the mapping again */
+	/* pairs with the atomic_add of a pin, before its maker looks at the mapping again */
 	smp_rmb();
 	if (i == blk->nr_folios && !weft_pages_device_writes(blk))
 		return true;

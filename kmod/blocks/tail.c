@@ -79,7 +79,7 @@ bool weft_tail_zero(struct weft_block *blk, u32 at, u32 generation)
 
 	weft_pages_lock(blk);
 	spin_lock_bh(&blk->lock);
-	/* the seal keeps programs off, and the generation shows that no other node had the block */
+	/* no program has written: it is sealed.  No other node has: the generation is the same */
 	ok = blk->phase == WEFT_BLOCK_LIVE && weft_block_may_use(blk) == WEFT_M &&
 	     blk->contents.generation == generation;
 	if (ok)

@@ -21,48 +21,46 @@
 #define WEFT_CALL_LIST_MAX	1024	/* bytes of a list, so that a reply fits MTU 1500 */
 #define WEFT_REGION_SIZE_MAX	(1ull << 48)	/* 36 bits of index, 4 KiB blocks */
 
-/* Operations, with the fields that each uses: call > reply. */
+/*
+ * Operations, with the fields that each uses: call > reply.  33: the first blade.
+ */
 enum weft_call_op {
-	WEFT_CALL_JOIN = 1,	/* node, life, addr, valid: WEFT_JOIN_* > members, list of peers,
-				   used: lease, valid: dead nodes */
+	/* node, life, addr, valid: WEFT_JOIN_* > members, peers, used: lease, valid: dead nodes */
+	WEFT_CALL_JOIN = 1,
 	WEFT_CALL_LEAVE,	/* node, life */
-	WEFT_CALL_PEERS,	/* > members, list of peers, used: lease, valid: dead nodes */
+	WEFT_CALL_PEERS,	/* > as JOIN */
 	WEFT_CALL_LOOKUP,	/* name > region and attributes */
-	WEFT_CALL_CREATE,	/* name, valid, mode, uid, gid, block > valid, region, attributes */
+	WEFT_CALL_CREATE,	/* name, valid, mode, uid, gid, block > valid and as LOOKUP */
 	WEFT_CALL_GETATTR,	/* region > attributes */
 	WEFT_CALL_SETATTR,	/* region, valid, attributes > attributes */
 	WEFT_CALL_UNLINK,	/* name, region that it must mean (0: any) > region */
-	WEFT_CALL_OPEN,		/* region, valid: WEFT_OPEN_*, mode, uid, gid: this node has it open
-				   (counts once a node) > attributes */
-	WEFT_CALL_CLOSE,	/* region: last close on this node; all its copies are gone */
+	/* region, valid: WEFT_OPEN_*, mode, uid, gid > attributes; counts once a node */
+	WEFT_CALL_OPEN,
+	WEFT_CALL_CLOSE,	/* region: last close on this node, all its copies are gone */
 	WEFT_CALL_READDIR,	/* cookie > list of names, cookie, size: last region there is */
-	WEFT_CALL_STATFS,	/* > size: bytes in all, used: bytes in use, cookie: regions,
-				   region: how many more there may be */
+	/* > size, used: bytes; cookie: regions, region: how many more there may be */
+	WEFT_CALL_STATFS,
 	WEFT_CALL_STATS,	/* > list of named counters of the blade (weftctl) */
-	WEFT_CALL_REGION,	/* blade 33 to another blade: attributes of a region, members:
-				   nodes that have it open */
-	WEFT_CALL_FORGET,	/* blade 33 to another blade: a region is gone */
-	WEFT_CALL_MEMBERS,	/* blade 33 to another blade: members, nodes: those of them that the
-				   switch is not to know yet */
-	WEFT_CALL_RECALLED,	/* blade to node: copies beyond size must go (truncate) */
-	WEFT_CALL_RENEW,	/* blade to node: life, valid: WEFT_RENEW_LATE; give all lines back */
-	WEFT_CALL_CLAIM,	/* node to blade: life, region (0: all), list of locks that programs
-				   hold */
-	WEFT_CALL_CHANGED,	/* blade to node: region and attributes, whose policy has changed;
-				   nodes without this one: give all back > EBUSY: in use */
-	WEFT_CALL_FENCE,	/* blade 33 to all: members: dead nodes, life, cookie: number */
-	WEFT_CALL_FENCE_NODE,	/* members: one node, which is to be taken for dead */
-	WEFT_CALL_LOST,		/* region (0: all), cookie, valid: WEFT_LOST_* > list of blocks
-				   that are lost, cookie; used: how many are accepted */
-	WEFT_CALL_SYNC,		/* node to blade: what is at home there is to be on its disk */
+	WEFT_CALL_REGION,	/* 33 to blade: attributes, members: nodes that have it open */
+	WEFT_CALL_FORGET,	/* 33 to blade: a region is gone */
+	WEFT_CALL_MEMBERS,	/* 33 to blade: members, nodes: unknown to the switch as yet */
+	WEFT_CALL_RECALLED,	/* blade to node: region, size: drop copies beyond (truncate) */
+	/* blade to node: life, valid: WEFT_RENEW_*: give all lines back > EINPROGRESS, used */
+	WEFT_CALL_RENEW,
+	WEFT_CALL_CLAIM,	/* node to blade: life, region (0: all), list of held locks */
+	/* blade to node: region and attributes, of which policy or nodes have changed > EBUSY */
+	WEFT_CALL_CHANGED,
+	WEFT_CALL_FENCE,	/* 33 to all: members: dead nodes, life, cookie: number */
+	WEFT_CALL_FENCE_NODE,	/* members: one node, to be declared dead */
+	/* region (0: all), cookie, valid: WEFT_LOST_* > lost blocks, cookie, used: accepted */
+	WEFT_CALL_LOST,
+	WEFT_CALL_SYNC,		/* node to blade: write all that is at home to the disk */
 	WEFT_CALL_TWIN,		/* blade to all: node: its id, addr: where it is now, life: view */
-	WEFT_CALL_REHOME,	/* blade 33 to another blade: region, homes, life, valid: WEFT_REHOME_*:
-				   do that, and say when it is done > EINPROGRESS, used */
-	WEFT_CALL_MOVE,		/* blade 33 to node: region, homes, policy, life: its lines have these
-				   homes from now on; give all of them back, to there, and claim
-				   locks > EINPROGRESS, used: as RENEW */
-	WEFT_CALL_SPREAD,	/* region (0: all), homes (0: all blades that are in use): its lines
-				   are to move there; answered when that is noted */
+	/* 33 to blade: region, homes, life, valid: WEFT_REHOME_* > EINPROGRESS, used */
+	WEFT_CALL_REHOME,
+	/* 33 to node: region, homes, policy, life: give back to these homes, claim > as RENEW */
+	WEFT_CALL_MOVE,
+	WEFT_CALL_SPREAD,	/* region (0: all), homes (0: all in use): begin to move there */
 	WEFT_CALL_BLADE,	/* node: a blade, valid: WEFT_BLADE_*, addr > list of blades */
 	WEFT_CALL_MAX
 };
@@ -82,12 +80,12 @@ enum weft_call_op {
 #define WEFT_SET_MTIME		0x08
 #define WEFT_SET_GROW		0x10	/* with SIZE: at least so large; never shrinks */
 #define WEFT_SET_UNLIMITED	0x20	/* with SIZE: the caller has CAP_SYS_RESOURCE: no quota */
-/* ... or which policies, and nothing else */
+/* SETATTR of policies, without attributes. */
 #define WEFT_SET_DURABILITY	0x1000
 #define WEFT_SET_DEATH		0x2000
 #define WEFT_SET_LOSS		0x4000
 #define WEFT_SET_POLICY		(WEFT_SET_DURABILITY | WEFT_SET_DEATH | WEFT_SET_LOSS)
-/* ... or which nodes may use it, and nothing else; REPLY, err EBUSY: members still do */
+/* SETATTR of the nodes that may use it, alone; REPLY, err EBUSY: members still use it. */
 #define WEFT_SET_NODES		0x8000
 
 /*
@@ -138,9 +136,9 @@ enum weft_call_op {
 
 /* REHOME: the phase of a region's move, see docs/protocol.md, "Homes that move". */
 #define WEFT_REHOME_COPY	1	/* new homes take the contents that old homes send */
-#define WEFT_REHOME_FREEZE	2	/* old homes serve nobody, and send what was written since */
+#define WEFT_REHOME_FREEZE	2	/* old homes serve nobody, send what was written since */
 #define WEFT_REHOME_SYNC	3	/* new homes have it on their disks */
-#define WEFT_REHOME_ADOPT	4	/* the new homes are the homes; nodes give back and claim */
+#define WEFT_REHOME_ADOPT	4	/* the new homes take over; nodes give back and claim */
 #define WEFT_REHOME_THAW	5	/* homes serve nodes; the others forget the contents */
 
 /* REGION, and the REPLY to GETATTR: the homes serve nobody, as after WEFT_REHOME_FREEZE. */

@@ -110,8 +110,8 @@ bool weft_line_return(struct weft_line *l, u32 fresh, struct weft_out *out)
 	bool alone = l->state == WEFT_M || l->held ||
 		     (l->state == WEFT_S && l->op == WEFT_OP_GETS);
 	/*
-	 * Lent data has a new version already.  A node that it was lent to may own the line by now,
-	 * in a switch that lives on, and have written: its data has to be newer than this.
+	 * Lent data has a new version already.  A node that it was lent to may own the line by
+	 * now, in a switch that lives on, and have written: its data has to be newer than this.
 	 */
 	u64 version = l->version + (l->state == WEFT_M && !l->lent);
 

@@ -364,8 +364,8 @@ void weft_gather_gone(struct weft_line *l, u32 dead, struct weft_out *out)
 		l->in_frags = 0;
 		l->in_version = 0;
 		/*
-		 * Fragments of others, lent or shared, may be older: the owner that would have sent
-		 * INV for them may be the dead one.
+		 * Fragments of others, lent or shared, may be older: the owner that would have
+		 * sent INV for them may be the dead one.
 		 */
 		l->poisoned = l->op == WEFT_OP_GETS;
 		/* the card of a dead node may still write there */

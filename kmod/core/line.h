@@ -177,8 +177,8 @@ struct weft_line {
 
 /* What the host has to do, in this order. */
 #define WEFT_DO_INSTALL		0x01	/* copy the message's payload into the block */
-#define WEFT_DO_PROTECT		0x02	/* take the right to write away, then weft_line_revoked() */
-#define WEFT_DO_REVOKE		0x04	/* take all access away, then weft_line_revoked() */
+#define WEFT_DO_PROTECT		0x02	/* take away the right to write, weft_line_revoked() */
+#define WEFT_DO_REVOKE		0x04	/* take away all access, weft_line_revoked() */
 					/* (send the messages) */
 #define WEFT_DO_WAKE		0x08	/* waiters look again */
 #define WEFT_DO_FREE		0x10	/* the block's data is not needed any more */

@@ -230,7 +230,7 @@ void weft_requester_chased(struct weft_line *l, const struct weft_msg *msg,
 	else if (l->expecting && l->held)
 		weft_provider_timeout(l, out);
 	else if (l->expecting)
-		weft_requester_timeout(l, out); /* others wait for the line that this node expects */
+		weft_requester_timeout(l, out); /* others wait for the same line */
 }
 
 void weft_requester_recv(struct weft_line *l, const struct weft_msg *msg,
@@ -250,8 +250,8 @@ void weft_requester_recv(struct weft_line *l, const struct weft_msg *msg,
 	if (l->op == WEFT_OP_NONE || msg->txn != l->txn ||
 	    (busy && l->need_known && msg->grant != l->grant)) {
 		/*
-		 * A late copy of a request holds the entry's lock.  One ABORT for an answer, not for
-		 * each of its fragments.
+		 * A late copy of a request holds the entry's lock.  One ABORT for an answer, not
+		 * for each of its fragments.
 		 */
 		if (busy && !msg->offset)
 			weft_transaction_abort(l, msg->txn, msg->grant, out);
