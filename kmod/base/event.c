@@ -21,98 +21,65 @@ static void tell(const struct weft_event *event, gfp_t gfp)
 		listener(event, gfp);
 }
 
+#define TELL(gfp, n, what, ...) \
+	tell(&(const struct weft_event){ .node = (n), .kind = WEFT_EVENT_KIND_##what, __VA_ARGS__ }, gfp)
+
 void weft_event_created(const struct weft_node *node, u32 region, const char *name, size_t len)
 {
-	const struct weft_event e = {
-		.node = node, .kind = WEFT_EVENT_KIND_REGION_CREATED, .region = region, .name = name,
-		.name_len = len, .process = true,
-	};
-
-	tell(&e, GFP_KERNEL);
+	TELL(GFP_KERNEL, node, REGION_CREATED, .region = region, .name = name, .name_len = len,
+	     .process = true);
 }
 
-void weft_event_removed(const struct weft_node *node, u32 region, const char *name,
-			size_t len, bool here)
+void weft_event_removed(const struct weft_node *node, u32 region, const char *name, size_t len,
+			bool here)
 {
-	const struct weft_event e = {
-		.node = node, .kind = WEFT_EVENT_KIND_REGION_REMOVED, .region = region, .name = name,
-		.name_len = len, .process = here,
-	};
-
-	tell(&e, GFP_KERNEL);
+	TELL(GFP_KERNEL, node, REGION_REMOVED, .region = region, .name = name, .name_len = len,
+	     .process = here);
 }
 
 void weft_event_abandoned(const struct weft_node *node, u32 region, u64 offset, u32 holds)
 {
-	const struct weft_event e = {
-		.node = node, .kind = WEFT_EVENT_KIND_LOCK_ABANDONED, .region = region,
-		.has_offset = true, .offset = offset, .count = holds,
-		/* a kernel thread settles what could not be settled at once */
-		.process = !(current->flags & PF_KTHREAD),
-	};
-
-	/* the caller holds the mutex of the region's slots, which inode eviction takes */
-	tell(&e, GFP_NOFS);
+	/*
+	 * GFP_NOFS: the caller holds the mutex of the region's slots, which inode eviction takes.
+	 * A kernel thread settles what could not be settled at once.
+	 */
+	TELL(GFP_NOFS, node, LOCK_ABANDONED, .region = region, .has_offset = true,
+	     .offset = offset, .count = holds, .process = !(current->flags & PF_KTHREAD));
 }
 
 void weft_event_owner_died(const struct weft_node *node, u32 region, u64 offset)
 {
-	const struct weft_event e = {
-		.node = node, .kind = WEFT_EVENT_KIND_LOCK_OWNER_DIED, .region = region,
-		.has_offset = true, .offset = offset,
-	};
-
-	tell(&e, GFP_ATOMIC);
+	TELL(GFP_ATOMIC, node, LOCK_OWNER_DIED, .region = region, .has_offset = true,
+	     .offset = offset);
 }
 
 void weft_event_lost(const struct weft_node *node, u32 region, u64 blocks)
 {
-	const struct weft_event e = {
-		.node = node, .kind = WEFT_EVENT_KIND_BLOCKS_LOST, .region = region, .count = blocks,
-	};
-
-	/* inode eviction runs when memory is short, too */
-	tell(&e, GFP_NOFS);
+	/* GFP_NOFS: inode eviction runs when memory is short, too */
+	TELL(GFP_NOFS, node, BLOCKS_LOST, .region = region, .count = blocks);
 }
 
 void weft_event_failed(const struct weft_node *node, u32 region, u64 offset, int err)
 {
-	const struct weft_event e = {
-		.node = node, .kind = WEFT_EVENT_KIND_ACCESS_FAILED, .region = region,
-		.has_offset = true, .offset = offset, .err = (u32)-err, .process = true,
-	};
-
-	/* memory may be what the access failed for */
-	tell(&e, GFP_NOWAIT | __GFP_NOWARN);
+	/* GFP_NOWAIT: memory may be what the access failed for */
+	TELL(GFP_NOWAIT | __GFP_NOWARN, node, ACCESS_FAILED, .region = region,
+	     .has_offset = true, .offset = offset, .err = (u32)-err, .process = true);
 }
 
 void weft_event_unanswered(const struct weft_node *node, u32 region, u64 offset, u32 tries)
 {
-	const struct weft_event e = {
-		.node = node, .kind = WEFT_EVENT_KIND_UNANSWERED, .region = region,
-		.has_offset = true, .offset = offset, .count = tries,
-	};
-
-	tell(&e, GFP_ATOMIC);
+	TELL(GFP_ATOMIC, node, UNANSWERED, .region = region, .has_offset = true,
+	     .offset = offset, .count = tries);
 }
 
 void weft_event_dead(const struct weft_node *node, u32 member)
 {
-	const struct weft_event e = {
-		.node = node, .kind = WEFT_EVENT_KIND_NODE_DEAD, .member = member,
-	};
-
-	tell(&e, GFP_KERNEL);
+	TELL(GFP_KERNEL, node, NODE_DEAD, .member = member);
 }
 
 void weft_event_moved(const struct weft_node *node, u32 member, __be32 addr)
 {
-	const struct weft_event e = {
-		.node = node, .kind = WEFT_EVENT_KIND_BLADE_MOVED, .member = member,
-		.addr = addr,
-	};
-
-	tell(&e, GFP_ATOMIC);
+	TELL(GFP_ATOMIC, node, BLADE_MOVED, .member = member, .addr = addr);
 }
 
 /* --- membership -------------------------------------------------------------- */
