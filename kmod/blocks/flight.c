@@ -20,9 +20,7 @@ void weft_flight_init(struct weft_cache *cache)
 		f = i < WEFT_BLADES ? &cache->from[i] : &cache->to[i - WEFT_BLADES];
 		spin_lock_init(&f->lock);
 		weft_window_init(&f->window);
-		f->homing = 0;
 		init_waitqueue_head(&f->calm);
-		f->newest = 0;
 	}
 }
 

@@ -37,6 +37,7 @@ struct weft_flight {
 	u64 newest;
 };
 
+/* @cache is zeroed. */
 void weft_flight_init(struct weft_cache *cache);
 
 /* Size of the window of a home (a member id), bytes; a hint without a lock. */

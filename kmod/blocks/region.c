@@ -7,17 +7,10 @@ void weft_region_init(struct weft_region *r, struct weft_cache *cache,
 		      struct address_space *mapping,
 		      int (*refresh)(struct weft_region *region))
 {
-	r->cache = cache;
-	r->id = 0;
-	r->block_shift = PAGE_SHIFT;
-	r->mapping = mapping;
+	*r = (struct weft_region){
+		.cache = cache, .block_shift = PAGE_SHIFT, .mapping = mapping, .refresh = refresh,
+	};
 	xa_init(&r->blocks);
-	atomic_set(&r->nr_blocks, 0);
-	atomic_set(&r->untried, 0);
-	atomic64_set(&r->taken, 0);
-	r->policy = 0;
-	r->placed = 0;
-	r->refresh = refresh;
 }
 
 int weft_region_add(struct weft_regions *regions, struct weft_region *r, u32 id, u8 block_shift)
