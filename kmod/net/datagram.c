@@ -27,7 +27,6 @@
 #include "core/flow.h"
 #include "net/config.h"
 #include "net/datagram.h"
-#include "net/encode.h"
 #include "net/node.h"
 #include "net/outbox.h"
 #include "net/peer.h"

@@ -11,7 +11,6 @@
 #include "base/stats.h"
 #include "net/config.h"
 #include "net/contents.h"
-#include "net/encode.h"
 #include "net/memory.h"
 #include "net/node.h"
 #include "net/outbox.h"

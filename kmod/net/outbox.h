@@ -17,6 +17,7 @@
 #include "core/landing.h"
 #include "core/wire.h"
 
+struct sk_buff_head;
 struct weft_contents;
 struct weft_node;
 struct weft_posted;
@@ -112,5 +113,26 @@ void weft_outbox_put_block(struct weft_outbox *box, u32 to, const struct weft_ms
  * but hard interrupts, no spinlock of ours held.
  */
 void weft_outbox_send(struct weft_outbox *box);
+
+/**
+ * weft_encode() - the datagrams of a message: header, payload, hash or tag
+ * @queue: empty; receives one for each fragment, with headroom for UDP and what is below
+ *
+ * What there is no memory for is counted and lost, and so is a fragment whose block has
+ * changed since the message was put down (msg_outdated).  Any context.
+ */
+void weft_encode(struct weft_node *node, const struct weft_outgoing *out,
+		 struct sk_buff_head *queue);
+
+/**
+ * weft_encode_landed() - LANDED in the place of a message that would carry a block
+ * @out: that message
+ * @room: where at a home the block lies (core/landing.h); NULL: it is in another node's landing
+ * @queue: empty; receives it
+ *
+ * The same.
+ */
+void weft_encode_landed(struct weft_node *node, const struct weft_outgoing *out,
+			const struct weft_landing *room, struct sk_buff_head *queue);
 
 #endif /* WEFT_OUTBOX_H */

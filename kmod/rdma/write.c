@@ -5,8 +5,8 @@
 
 #include "base/stats.h"
 #include "net/contents.h"
-#include "net/encode.h"
 #include "net/node.h"
+#include "net/outbox.h"
 #include "rdma/conn.h"
 #include "rdma/read.h"
 #include "rdma/wbuf.h"
