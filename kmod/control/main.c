@@ -23,8 +23,6 @@
 #include "locks/klock.h"
 #include "locks/release.h"
 #include "locks/slots.h"
-#include "net/datagram.h"
-#include "net/memory.h"
 #include "net/outbox.h"
 #include "net/recv.h"
 #include "net/transport.h"

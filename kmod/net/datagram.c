@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The UDP transport, see datagram.h.
+ * The UDP transport, which leads to all members.
  *
  * Two sockets cannot both hold the port on all interfaces, and a socket for each interface would
  * leave the other ones to programs without privileges, which could then send from the port
@@ -26,11 +26,11 @@
 #include "base/stats.h"
 #include "core/flow.h"
 #include "net/config.h"
-#include "net/datagram.h"
 #include "net/node.h"
 #include "net/outbox.h"
 #include "net/peer.h"
 #include "net/recv.h"
+#include "net/transport.h"
 
 /* --- the port ------------------------------------------------------------------------------ */
 
@@ -268,30 +268,18 @@ static int find_place(const struct weft_port *port, int ifindex,
 	return place;
 }
 
-/* The switch sends to this group what it addresses by copyset. */
-static int join_group(const struct weft_port *port, const struct ip_mreqn *group)
+/* Join or leave the group to which the switch sends what it addresses by copyset. */
+static int change_group(const struct weft_port *port, struct ip_mreqn group,
+			int (*what)(struct sock *sk, struct ip_mreqn *group))
 {
-	struct ip_mreqn mreq = *group;
 	int err;
 
 	rtnl_lock();
 	lock_sock(port->sock->sk);
-	err = ip_mc_join_group(port->sock->sk, &mreq);
+	err = what(port->sock->sk, &group);
 	release_sock(port->sock->sk);
 	rtnl_unlock();
 	return err;
-}
-
-/* The interface may be gone, and the membership with it. */
-static void leave_group(const struct weft_port *port, const struct ip_mreqn *group)
-{
-	struct ip_mreqn mreq = *group;
-
-	rtnl_lock();
-	lock_sock(port->sock->sk);
-	ip_mc_leave_group(port->sock->sk, &mreq);
-	release_sock(port->sock->sk);
-	rtnl_unlock();
 }
 
 /* It goes if no node is left. */
@@ -321,7 +309,7 @@ static int open_at(struct weft_port *port, struct weft_node *node,
 	node->group = (struct ip_mreqn){
 		.imr_multiaddr.s_addr = cfg->group, .imr_ifindex = cfg->ifindex,
 	};
-	err = join_group(port, &node->group);
+	err = change_group(port, node->group, ip_mc_join_group);
 	if (err) {
 		NL_SET_ERR_MSG(extack, "cannot join the multicast group of the switch on the interface: is it up, and does it do multicast?");
 		return err;
@@ -366,7 +354,8 @@ static void close_at(struct weft_port *port, unsigned int place)
 	RCU_INIT_POINTER(port->node[place], NULL);
 	/* pairs with rcu_dereference() in encap_rcv() and weft_outbox_send() */
 	synchronize_net();
-	leave_group(port, &node->group);
+	/* fails if the interface is gone, and the membership with it */
+	(void)change_group(port, node->group, ip_mc_leave_group);
 	put_port(port);
 }
 

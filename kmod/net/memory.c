@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The transport between members in one kernel, see memory.h. */
+/*
+ * The transport between nodes of a rack that are in one kernel (JOINS in weft_netlink.h): for
+ * tests, and for looking at the protocol without a network.  Two nodes reach each other if they
+ * have one rack number and one network namespace, and the sender knows the other one's address
+ * and id.  Messages are bytes as on the wire, and checked like those; blocks land without a card.
+ */
 #include <linux/highmem.h>
 #include <linux/interrupt.h>
 #include <linux/list.h>
@@ -11,22 +16,24 @@
 #include "base/stats.h"
 #include "net/config.h"
 #include "net/contents.h"
-#include "net/memory.h"
 #include "net/node.h"
 #include "net/outbox.h"
 #include "net/recv.h"
 #include "net/transport.h"
 
-#define BUDGET	64	/* datagrams that an inbox gives its node before others have a turn */
+#define BUDGET		64	/* datagrams that an inbox gives its node before others have a turn */
+#define INBOX_MAX	4096	/* datagrams that wait in a node's inbox; more are lost and counted */
+#define POSTED_MAX	256	/* blocks that may land at a node at a time */
+#define LANDS_MAX	65536	/* bytes: a larger block comes in messages, as a spinlock is held */
 
 /**
  * struct weft_inbox - what members in this kernel have sent to a node
  * @node: which
  * @net: the network namespace that it is in, which its configuration holds
- * @queue: datagrams, WEFT_INBOX_MAX at most
+ * @queue: datagrams, INBOX_MAX at most
  * @tasklet: hands them to the node
  * @lock: the posted buffers: who writes to one has it
- * @posted: where blocks of the node may land, WEFT_POSTED_MAX at most
+ * @posted: where blocks of the node may land, POSTED_MAX at most
  * @n_posted: how many there are
  * @key: of the last one
  */
@@ -104,19 +111,15 @@ static bool posted_open(struct weft_posted *posted, const struct weft_outgoing *
 	return false;
 }
 
-/* Take a posted buffer out: nobody writes there any more.  Return: false: somebody else has. */
-static bool posted_take(struct weft_inbox *inbox, struct inner_posted *posted)
+/* Take a posted buffer out: nobody writes there any more.  Return: false: it was out. */
+static bool unlink_posted(struct weft_inbox *inbox, struct inner_posted *posted)
 {
-	bool there;
-
-	spin_lock_bh(&inbox->lock);
-	there = !list_empty(&posted->list);
-	if (there) {
-		list_del_init(&posted->list);
-		inbox->n_posted--;
-	}
-	spin_unlock_bh(&inbox->lock);
-	return there;
+	lockdep_assert_held(&inbox->lock);
+	if (!posted || list_empty(&posted->list))
+		return false;
+	list_del_init(&posted->list);
+	inbox->n_posted--;
+	return true;
 }
 
 /* It was taken out, and whatever came by it was handed in. */
@@ -129,12 +132,16 @@ static void posted_closed(struct weft_posted *posted)
 static void posted_close(struct weft_posted *posted)
 {
 	struct weft_inbox *inbox;
-	bool taken;
+	bool taken = false;
 
 	rcu_read_lock();
 	inbox = inbox_at(posted->node);
-	/* else its node goes, and closes it */
-	taken = inbox && posted_take(inbox, inner(posted));
+	/* without an inbox the node is going, and closes it */
+	if (inbox) {
+		spin_lock_bh(&inbox->lock);
+		taken = unlink_posted(inbox, inner(posted));
+		spin_unlock_bh(&inbox->lock);
+	}
 	rcu_read_unlock();
 	if (taken)
 		posted_closed(posted);
@@ -153,11 +160,11 @@ static struct weft_posted *post_make(struct weft_node *node, u32 home, u64 line,
 	struct inner_posted *posted = NULL;
 	struct weft_inbox *inbox;
 
-	if (READ_ONCE(open_inboxes) < 2 || contents->size > WEFT_LANDS_MAX)
+	if (READ_ONCE(open_inboxes) < 2 || contents->size > LANDS_MAX)
 		return NULL;
 	rcu_read_lock();
 	inbox = inbox_at(node);
-	if (inbox && READ_ONCE(inbox->n_posted) < WEFT_POSTED_MAX)
+	if (inbox && READ_ONCE(inbox->n_posted) < POSTED_MAX)
 		posted = kzalloc(sizeof(*posted), GFP_ATOMIC);
 	if (posted) {
 		weft_posted_init(&posted->posted, node, &posted_ops, contents);
@@ -204,37 +211,27 @@ static bool write_there(struct weft_inbox *inbox, const struct weft_outgoing *ou
 	return done;
 }
 
-/* LANDED has come: send with invalidate.  With the reference of the inbox. */
-static struct weft_posted *take_landed(struct weft_inbox *inbox, u32 key)
-{
-	struct inner_posted *posted;
-
-	spin_lock_bh(&inbox->lock);
-	posted = find_posted(inbox, key);
-	if (posted) {
-		list_del_init(&posted->list);
-		inbox->n_posted--;
-	}
-	spin_unlock_bh(&inbox->lock);
-	return posted ? &posted->posted : NULL;
-}
-
 /* --- receiving --------------------------------------------------------------------- */
 
 static void receive_one(struct weft_inbox *inbox, struct sk_buff *skb)
 {
 	const struct sender *sender = sender_of(skb);
-	struct weft_posted *posted = NULL;
+	struct inner_posted *posted = NULL;
+	bool taken;
 
 	if (sender->key) {
-		posted = take_landed(inbox, sender->key);
-		/* it was closed meanwhile: so is what came behind */
-		if (!posted)
+		/* as a card does for a send with invalidate */
+		spin_lock_bh(&inbox->lock);
+		posted = find_posted(inbox, sender->key);
+		taken = unlink_posted(inbox, posted);
+		spin_unlock_bh(&inbox->lock);
+		/* the node closed the buffer before: LANDED counts no more */
+		if (!taken)
 			return;
 	}
-	weft_recv(inbox->node, skb, sender->addr, posted);
+	weft_recv(inbox->node, skb, sender->addr, posted ? &posted->posted : NULL);
 	if (posted)
-		posted_closed(posted);
+		posted_closed(&posted->posted);
 }
 
 static void receive(struct tasklet_struct *tasklet)
@@ -288,7 +285,7 @@ static void put_all(struct weft_node *node, struct weft_inbox *inbox,
 	struct sk_buff *skb;
 
 	while ((skb = __skb_dequeue(queue))) {
-		if (skb_queue_len_lockless(&inbox->queue) >= WEFT_INBOX_MAX) {
+		if (skb_queue_len_lockless(&inbox->queue) >= INBOX_MAX) {
 			weft_stat_inc(&node->counters, WEFT_STAT_MSG_INBOX_FULL);
 			kfree_skb(skb);
 			continue;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Ways to the other members of a rack.  A node has a list of them, which are asked one
- * after the other for each message; the last one, net/datagram.h, leads to everybody.
+ * after the other for each message; the last one, weft_udp, leads to everybody.
  *
  * A transport may lose messages, repeat them and change their order: the protocol expects
  * all of that.  It may not change one: what it hands to weft_recv() is checked there, by
@@ -131,6 +131,10 @@ void weft_posted_put(struct weft_posted *posted);
 
 /* Asks the transport that was brought, if there is one. */
 extern const struct weft_transport weft_module_transport;
+
+/* The two of this module, of datagram.c and memory.c. */
+extern const struct weft_transport weft_udp;
+extern const struct weft_transport weft_memory;
 
 /**
  * weft_transport_why() - why data goes another way to a member than by what was brought

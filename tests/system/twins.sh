@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # A machine that is two nodes of one rack: its kernel has both, and what they tell each other
-# stays in its memory (kmod/net/memory.h).  No network of virtual machines takes part.
+# stays in its memory (kmod/net/memory.c).  No network of virtual machines takes part.
 #
 #	node1: five -+
 #	             +- bridge, blade	rack 5, all in one kernel
