@@ -4,11 +4,8 @@
 #include <linux/slab.h>
 #include <linux/sort.h>
 
-#include "blocks/access.h"
-#include "blocks/flush.h"
 #include "blocks/guarded.h"
 #include "blocks/region.h"
-#include "blocks/step.h"
 #include "locks/guard.h"
 
 static int by_index(const void *left, const void *right)
@@ -112,19 +109,6 @@ bool weft_guard_has(const struct weft_guard *guard, u64 block)
 
 /* --- the blocks ------------------------------------------------------------------ */
 
-void weft_guard_prepare(const struct weft_guard *guard)
-{
-	struct weft_block *blk;
-	u32 i;
-
-	for (i = 0; i < guard->n; i++) {
-		blk = weft_block_get(guard->region, guard->block[i], false, 0);
-		if (IS_ERR(blk))
-			break;
-		weft_block_put(blk);
-	}
-}
-
 /* Do @what with each block that is in the cache, which is called @blk there. */
 #define for_each_cached(guard, what)					\
 	do {								\
@@ -174,14 +158,4 @@ void weft_guard_yield(const struct weft_guard *guard, u32 writer,
 void weft_guard_drop(const struct weft_guard *guard, struct weft_outbox *outbox)
 {
 	for_each_cached(guard, weft_guarded_drop(blk, outbox));
-}
-
-void weft_guard_hurry(const struct weft_guard *guard)
-{
-	for_each_cached(guard, weft_block_take_now(blk));
-}
-
-void weft_guard_evict(const struct weft_guard *guard)
-{
-	for_each_cached(guard, weft_block_evict(blk));
 }

@@ -53,12 +53,6 @@ void weft_guard_put(struct weft_guard *guard);
 bool weft_guard_has(const struct weft_guard *guard, u64 block);
 
 /*
- * Make memory for the blocks, as far as there is room in the cache: what has none
- * comes by page faults.  Process context.
- */
-void weft_guard_prepare(const struct weft_guard *guard);
-
-/*
  * What becomes of the lock, told to each block that is in the cache: as in bound.h.
  * Any context; the lock's spinlock may be held.
  */
@@ -72,11 +66,5 @@ void weft_guard_pass(const struct weft_guard *guard, const struct weft_successor
 void weft_guard_yield(const struct weft_guard *guard, u32 writer,
 		      struct weft_outbox *outbox);
 void weft_guard_drop(const struct weft_guard *guard, struct weft_outbox *outbox);
-
-/* Do now what the work queue would do, so that the blocks are on their way.  As below. */
-void weft_guard_hurry(const struct weft_guard *guard);
-
-/* Evict the blocks.  Process context, no lock held. */
-void weft_guard_evict(const struct weft_guard *guard);
 
 #endif /* WEFT_GUARD_H */

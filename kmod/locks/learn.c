@@ -4,9 +4,7 @@
 #include <linux/minmax.h>
 
 #include "base/stats.h"
-#include "blocks/access.h"
 #include "blocks/guarded.h"
-#include "blocks/step.h"
 #include "locks/learn.h"
 #include "net/node.h"
 
@@ -140,101 +138,60 @@ void weft_learn_forget(struct weft_klock *kl, struct weft_outbox *outbox)
 	kl->learn->n = 0;
 }
 
-/* --- process context ------------------------------------------------------------------ */
-
-void weft_learn_copy(struct weft_klock *kl, struct weft_learn *copy)
+u32 weft_learn_list(const struct weft_klock *kl, u64 block[WEFT_LEARN_BLOCKS])
 {
-	const struct weft_learn *learn;
-	u32 i;
+	const struct weft_learn *learn = kl->learn;
+	u32 i, n = 0;
 
-	copy->n = 0;
-	if (!READ_ONCE(kl->learn))
-		return;
-	spin_lock_bh(&kl->lock);
-	learn = kl->learn;
-	for (i = 0; learn && i < learn->n; i++)
+	lockdep_assert_held(&kl->lock);
+	for (i = 0; i < learn->n; i++)
 		if (learn->learnt[i].credit)
-			copy->learnt[copy->n++] = learn->learnt[i];
-	if (learn) {
-		copy->region = learn->region;
-		copy->lock = learn->lock;
-	}
-	spin_unlock_bh(&kl->lock);
-}
-
-void weft_learn_prepare(struct weft_klock *kl)
-{
-	struct weft_learn copy;
-	struct weft_block *blk;
-	u32 i;
-
-	weft_learn_copy(kl, &copy);
-	for (i = 0; i < copy.n; i++) {
-		blk = weft_block_get(copy.region, copy.learnt[i].block, false, 0);
-		if (IS_ERR(blk))
-			break;
-		weft_block_put(blk);
-	}
-}
-
-void weft_learn_hurry(struct weft_klock *kl)
-{
-	struct weft_learn copy;
-	struct weft_block *blk;
-	u32 i;
-
-	weft_learn_copy(kl, &copy);
-	for (i = 0; i < copy.n; i++) {
-		blk = weft_block_find(copy.region, copy.learnt[i].block);
-		if (!blk)
-			continue;
-		weft_block_take_now(blk);
-		weft_block_put(blk);
-	}
+			block[n++] = learn->learnt[i].block;
+	return n;
 }
 
 /* --- what becomes of the lock --------------------------------------------------------- */
 
+/*
+ * The next entry of @learn from *i on whose block is in the cache, with a reference to the block;
+ * @learnt: of those that count as guarded.  NULL: there is none.
+ */
+static struct weft_block *next_cached(const struct weft_learn *learn, u32 *i, bool learnt)
+{
+	struct weft_block *blk = NULL;
+
+	for (; !blk && learn && *i < learn->n; ++*i)
+		if (!learnt || learn->learnt[*i].credit)
+			blk = weft_block_find(learn->region, learn->learnt[*i].block);
+	return blk;
+}
+
 void weft_learn_expect(struct weft_klock *kl, u8 perm, u32 txn, struct weft_outbox *outbox)
 {
 	struct weft_learn *learn = kl->learn;
-	u32 i;
+	struct weft_block *blk;
+	u32 i = 0;
 
 	lockdep_assert_held(&kl->lock);
 	if (!READ_ONCE(weft_lock_tuning.learn))
 		return;
-	for (i = 0; learn && i < learn->n; i++) {
-		struct weft_learnt *e = &learn->learnt[i];
-		struct weft_block *blk;
-
-		if (!e->credit)
-			continue;
-		blk = weft_block_find(learn->region, e->block);
-		if (!blk)
-			continue;
-		/* it may have been evicted, and been learnt by another lock since */
+	while ((blk = next_cached(learn, &i, true))) {
+		/* another lock may have learnt the block since it was evicted here */
 		if (weft_guarded_learn(blk, learn->lock))
 			weft_guarded_expect(blk, perm, txn, outbox);
 		else
-			forget(kl, e, outbox);
+			forget(kl, &learn->learnt[i - 1], outbox);
 		weft_block_put(blk);
 	}
 }
 
 void weft_learn_drop(struct weft_klock *kl, struct weft_outbox *outbox)
 {
-	struct weft_learn *learn = kl->learn;
-	u32 i;
+	struct weft_block *blk;
+	u32 i = 0;
 
 	lockdep_assert_held(&kl->lock);
-	for (i = 0; learn && i < learn->n; i++) {
-		struct weft_block *blk;
-
-		if (!learn->learnt[i].credit)
-			continue;
-		blk = weft_block_find(learn->region, learn->learnt[i].block);
-		if (!blk)
-			continue;
+	while ((blk = next_cached(kl->learn, &i, true))) {
 		weft_guarded_drop(blk, outbox);
 		weft_block_put(blk);
 	}
@@ -242,8 +199,8 @@ void weft_learn_drop(struct weft_klock *kl, struct weft_outbox *outbox)
 
 void weft_learn_come(struct weft_klock *kl, bool passed, struct weft_outbox *outbox)
 {
-	struct weft_learn *learn = kl->learn;
-	u32 i;
+	struct weft_block *blk;
+	u32 i = 0;
 
 	lockdep_assert_held(&kl->lock);
 	/* what is only asked for nobody would see to be of no use */
@@ -251,14 +208,7 @@ void weft_learn_come(struct weft_klock *kl, bool passed, struct weft_outbox *out
 		weft_learn_drop(kl, outbox);
 		return;
 	}
-	for (i = 0; learn && i < learn->n; i++) {
-		struct weft_block *blk;
-
-		if (!learn->learnt[i].credit)
-			continue;
-		blk = weft_block_find(learn->region, learn->learnt[i].block);
-		if (!blk)
-			continue;
+	while ((blk = next_cached(kl->learn, &i, true))) {
 		weft_guarded_come(blk, kl->core.state, passed, outbox);
 		weft_block_put(blk);
 	}
@@ -268,18 +218,14 @@ void weft_learn_come(struct weft_klock *kl, bool passed, struct weft_outbox *out
 void weft_learn_pass(struct weft_klock *kl, const struct weft_successors *successors,
 		     struct weft_outbox *outbox)
 {
-	struct weft_learn *learn = kl->learn;
-	u32 i;
+	struct weft_block *blk;
+	u32 i = 0;
 
 	lockdep_assert_held(&kl->lock);
 	if (!READ_ONCE(weft_lock_tuning.learn))
 		return;
-	for (i = 0; learn && i < learn->n; i++) {
-		struct weft_block *blk = weft_block_find(learn->region, learn->learnt[i].block);
-
-		if (!blk)
-			continue;
-		weft_guarded_offer(blk, learn->lock, successors, outbox);
+	while ((blk = next_cached(kl->learn, &i, false))) {
+		weft_guarded_offer(blk, kl->learn->lock, successors, outbox);
 		weft_block_put(blk);
 	}
 }
@@ -320,16 +266,12 @@ static void leave_one(struct weft_klock *kl, struct weft_learnt *e, struct weft_
 
 void weft_learn_leave(struct weft_klock *kl, u32 writer, struct weft_outbox *outbox)
 {
-	struct weft_learn *learn = kl->learn;
-	u32 i;
+	struct weft_block *blk;
+	u32 i = 0;
 
 	lockdep_assert_held(&kl->lock);
-	for (i = 0; learn && i < learn->n; i++) {
-		struct weft_block *blk = weft_block_find(learn->region, learn->learnt[i].block);
-
-		if (!blk)
-			continue;
-		leave_one(kl, &learn->learnt[i], blk, writer, outbox);
+	while ((blk = next_cached(kl->learn, &i, false))) {
+		leave_one(kl, &kl->learn->learnt[i - 1], blk, writer, outbox);
 		weft_block_put(blk);
 	}
 }

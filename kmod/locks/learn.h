@@ -67,15 +67,9 @@ void weft_learn_give_way(struct weft_klock *kl, u64 block, struct weft_outbox *o
 void weft_learn_forget(struct weft_klock *kl, struct weft_outbox *outbox)
 	__must_hold(&kl->lock);
 
-/*
- * What was learnt, to be looked at without the lock's spinlock: @copy gets what is true of it,
- * and @n 0 if nothing was.
- */
-void weft_learn_copy(struct weft_klock *kl, struct weft_learn *copy);
-
-/* Memory for the blocks; do now what the work queue would do: as in guard.h. */
-void weft_learn_prepare(struct weft_klock *kl);
-void weft_learn_hurry(struct weft_klock *kl);
+/* List the blocks that were learnt; there is a @kl->learn.  Return: how many. */
+u32 weft_learn_list(const struct weft_klock *kl, u64 block[WEFT_LEARN_BLOCKS])
+	__must_hold(&kl->lock);
 
 /* What becomes of the lock: as in guard.h. */
 void weft_learn_expect(struct weft_klock *kl, u8 perm, u32 txn, struct weft_outbox *outbox)

@@ -2,7 +2,6 @@
 /* What comes with a lock, mapped for who gets it; see mapped.h. */
 #include <linux/hash.h>
 #include <linux/mm.h>
-#include <linux/sched.h>
 #include <linux/userfaultfd_k.h>
 
 #include "base/compat.h"
@@ -12,9 +11,7 @@
 #include "blocks/region.h"
 #include "locks/guard.h"
 #include "locks/klock.h"
-#include "locks/learn.h"
 #include "locks/mapped.h"
-#include "locks/slots.h"
 #include "locks/wait.h"
 #include "net/node.h"
 
@@ -42,15 +39,13 @@ static struct weft_place *bucket(struct weft_slots *slots, struct mm_struct *mm)
  * Others may write here at the same time, so a place may be that of nobody.  Who uses it looks
  * whether the region is mapped there.
  */
-void weft_mapped_note(struct weft_slots *slots, const struct vm_area_struct *vma)
+void weft_mapped_note_place(struct weft_slots *slots, const struct vm_area_struct *vma)
 {
 	unsigned long mm = (unsigned long)vma->vm_mm;
 	u64 base = vma->vm_start - ((u64)vma->vm_pgoff << PAGE_SHIFT);
 	struct weft_place *p;
 	u32 i;
 
-	if (!READ_ONCE(slots->n))
-		return;
 	p = bucket(slots, vma->vm_mm);
 	if (READ_ONCE(p->mm) == mm && READ_ONCE(p->base) == base)
 		return;
@@ -123,29 +118,13 @@ static void add_block(struct to_map *m, struct weft_region *region, u64 block, u
 
 static void add_all(struct to_map *m, struct weft_klock *kl, u8 perm)
 {
-	struct weft_guard *guard = weft_klock_guard(kl);
-	struct weft_learn learn;
+	struct weft_guarded_blocks b;
 	u32 i;
 
-	if (guard) {
-		for (i = 0; i < guard->n && !signal_pending(current); i++)
-			add_block(m, guard->region, guard->block[i], perm);
-		weft_guard_put(guard);
-		return;
-	}
-	weft_learn_copy(kl, &learn);
-	for (i = 0; i < learn.n && !signal_pending(current); i++)
-		add_block(m, learn.region, learn.learnt[i].block, perm);
-}
-
-static u32 mapper(void)
-{
-	return hash_32((u32)current->pid, WEFT_MAPPERS_SHIFT);
-}
-
-bool weft_mapped_is_mapping(const struct weft_slots *slots)
-{
-	return READ_ONCE(slots->mappers[mapper()]) == current->pid;
+	weft_klock_blocks(kl, &b);
+	for (i = 0; i < b.n && !signal_pending(current); i++)
+		add_block(m, b.region, b.block[i], perm);
+	weft_guard_put(b.guard);
 }
 
 /*
@@ -179,7 +158,7 @@ static void map_all(struct weft_slots *slots, const struct to_map *m)
 	u32 i;
 
 	/* no barrier: only the thread that wrote its number looks for it */
-	if (!m->n || cmpxchg(&slots->mappers[mapper()], 0, current->pid))
+	if (!m->n || cmpxchg(&slots->mappers[weft_mapper()], 0, current->pid))
 		return;
 	/* who changes mappings may take as long as it likes: page faults will do */
 	if (!mmap_read_trylock(mm))
@@ -191,7 +170,7 @@ static void map_all(struct weft_slots *slots, const struct to_map *m)
 	}
 	mmap_read_unlock(mm);
 out:
-	WRITE_ONCE(slots->mappers[mapper()], 0);
+	WRITE_ONCE(slots->mappers[weft_mapper()], 0);
 }
 
 void weft_mapped_map(struct weft_slots *slots, struct weft_klock *kl, u8 perm)

@@ -7,16 +7,36 @@
 #ifndef WEFT_MAPPED_H
 #define WEFT_MAPPED_H
 
-#include <linux/types.h>
+#include <linux/hash.h>
+#include <linux/sched.h>
+
+#include "locks/slots.h"
 
 struct vm_area_struct;
 struct weft_klock;
-struct weft_slots;
 
 #define WEFT_MAPPED_MAX		16	/* pages, for one acquisition */
 
-/* This process has faulted there: mmap_lock, or the mapping's own lock, is held. */
-void weft_mapped_note(struct weft_slots *slots, const struct vm_area_struct *vma);
+/* The entry of weft_slots.mappers for this thread. */
+static inline u32 weft_mapper(void)
+{
+	return hash_32((u32)current->pid, WEFT_MAPPERS_SHIFT);
+}
+
+/* Is this thread mapping what came with a lock?  Then its fault must not wait. */
+static inline bool weft_mapped_is_mapping(const struct weft_slots *slots)
+{
+	return weft_slots_used(slots) && READ_ONCE(slots->mappers[weft_mapper()]) == current->pid;
+}
+
+void weft_mapped_note_place(struct weft_slots *slots, const struct vm_area_struct *vma);
+
+/* This process has faulted at @vma: mmap_lock or the mapping's own lock is held. */
+static inline void weft_mapped_note(struct weft_slots *slots, const struct vm_area_struct *vma)
+{
+	if (weft_slots_used(slots))
+		weft_mapped_note_place(slots, vma);
+}
 
 /**
  * weft_mapped_map() - map what has come with a lock that this thread has got
@@ -27,8 +47,5 @@ void weft_mapped_note(struct weft_slots *slots, const struct vm_area_struct *vma
  * to page faults.
  */
 void weft_mapped_map(struct weft_slots *slots, struct weft_klock *kl, u8 perm);
-
-/* Is it this thread that does so just now? */
-bool weft_mapped_is_mapping(const struct weft_slots *slots);
 
 #endif /* WEFT_MAPPED_H */

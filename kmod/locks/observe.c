@@ -10,7 +10,6 @@
 #include "locks/guard.h"
 #include "locks/learn.h"
 #include "locks/observe.h"
-#include "locks/slots.h"
 #include "locks/step.h"
 #include "net/outbox.h"
 
@@ -157,14 +156,13 @@ static void with_lock(struct weft_slots *slots, struct weft_klock *kl, u64 block
 	kfree(learn);
 }
 
-void weft_observe_miss(struct weft_slots *slots, u64 block)
+void weft_observe_missed(struct weft_slots *slots, u64 block)
 {
 	struct weft_block *blk;
 	struct weft_klock *kl;
 	bool same = true;
 
-	if (!READ_ONCE(slots->n) || !READ_ONCE(weft_lock_tuning.learn) ||
-	    xa_load(&slots->bound, block))
+	if (!READ_ONCE(weft_lock_tuning.learn) || xa_load(&slots->bound, block))
 		return;
 	blk = weft_block_find(slots->region, block);
 	kl = last_lock(slots);

@@ -139,6 +139,12 @@ struct weft_lockfile {
 	struct weft_interrupted interrupted[WEFT_INTERRUPTED];
 };
 
+/* Does any open file use locks of the region?  A hint: no lock. */
+static inline bool weft_slots_used(const struct weft_slots *slots)
+{
+	return READ_ONCE(slots->n);
+}
+
 /* The lock of a slot, valid as long as the file is open; NULL: there is none. */
 static inline struct weft_klock *weft_lockfile_klock(const struct weft_lockfile *lf, u32 slot)
 {

@@ -6,8 +6,10 @@
 #include <linux/slab.h>
 
 #include "base/stats.h"
+#include "blocks/access.h"
+#include "blocks/flush.h"
+#include "blocks/step.h"
 #include "locks/guard.h"
-#include "locks/learn.h"
 #include "locks/step.h"
 #include "locks/wait.h"
 #include "locks/word.h"
@@ -141,59 +143,73 @@ struct weft_guard *weft_klock_bind(struct weft_klock *kl,
 	return old;
 }
 
-struct weft_guard *weft_klock_guard(struct weft_klock *kl)
+void weft_klock_blocks(struct weft_klock *kl, struct weft_guarded_blocks *b)
 {
-	struct weft_guard *guard;
-
-	if (!READ_ONCE(kl->guard))
-		return NULL;
+	b->guard = NULL;
+	b->n = 0;
+	if (!READ_ONCE(kl->guard) && !READ_ONCE(kl->learn))
+		return;
 	spin_lock_bh(&kl->lock);
-	guard = kl->guard;
-	if (guard)
-		refcount_inc(&guard->ref);
+	if (kl->guard) {
+		b->guard = kl->guard;
+		refcount_inc(&b->guard->ref);
+		b->region = b->guard->region;
+		b->block = b->guard->block;
+		b->n = b->guard->n;
+	} else if (kl->learn) {
+		b->region = kl->learn->region;
+		b->block = b->learnt;
+		b->n = weft_learn_list(kl, b->learnt);
+	}
 	spin_unlock_bh(&kl->lock);
-	return guard;
 }
 
 /*
- * Memory for what comes with the lock.  Before the lock is asked for, as it may
- * come at any time from then on.
+ * Make memory for the blocks that come with the lock, as far as the cache has room.  Before the
+ * lock is asked for: from then on it may come at any time.
  */
 static void prepare(struct weft_klock *kl, u8 perm)
 {
-	struct weft_guard *guard;
+	struct weft_guarded_blocks b;
+	struct weft_block *blk;
+	u32 i;
 
 	if (READ_ONCE(kl->core.state) >= perm || !READ_ONCE(weft_lock_tuning.fetch))
 		return;
-	guard = weft_klock_guard(kl);
-	if (guard)
-		weft_guard_prepare(guard);
-	else
-		weft_learn_prepare(kl);
-	weft_guard_put(guard);
+	weft_klock_blocks(kl, &b);
+	for (i = 0; i < b.n; i++) {
+		blk = weft_block_get(b.region, b.block[i], false, 0);
+		if (IS_ERR(blk))
+			break;
+		weft_block_put(blk);
+	}
+	weft_guard_put(b.guard);
 }
 
 /*
- * A program has left it.  If that handed it on, or gave it up, what it guards follows at
- * once; if nothing is kept, it goes home.
+ * A program has left the lock.  If the node hands the lock on, or has given it up, the guarded
+ * blocks follow at once, without the work queue; a node that keeps no locks evicts them as well.
  */
 static void left(struct weft_klock *kl)
 {
 	bool gone = READ_ONCE(kl->core.state) == WEFT_I;
-	bool evict = gone && !READ_ONCE(weft_lock_tuning.keep);
-	struct weft_guard *guard;
+	struct weft_guarded_blocks b;
+	struct weft_block *blk;
+	u32 i;
 
 	if (!gone && !READ_ONCE(kl->handing))
 		return;
-	guard = weft_klock_guard(kl);
-	if (!guard) {
-		weft_learn_hurry(kl);
-		return;
+	weft_klock_blocks(kl, &b);
+	for (i = 0; i < b.n; i++) {
+		blk = weft_block_find(b.region, b.block[i]);
+		if (!blk)
+			continue;
+		weft_block_take_now(blk);
+		if (gone && b.guard && !READ_ONCE(weft_lock_tuning.keep))
+			weft_block_evict(blk);
+		weft_block_put(blk);
 	}
-	weft_guard_hurry(guard);
-	if (evict)
-		weft_guard_evict(guard);
-	weft_guard_put(guard);
+	weft_guard_put(b.guard);
 }
 
 void weft_klock_kick(struct weft_klock *kl)

@@ -4,6 +4,7 @@
 #define WEFT_WAIT_H
 
 #include "locks/klock.h"
+#include "locks/learn.h"
 
 /**
  * weft_klock_attach() - a program opens the lock
@@ -46,8 +47,24 @@ struct weft_guard *weft_klock_bind(struct weft_klock *kl,
 /* Who has it says that what it guards is right again. */
 void weft_klock_mend(struct weft_klock *kl);
 
-/* What the lock guards, as programs have said, with a reference; NULL: none has. */
-struct weft_guard *weft_klock_guard(struct weft_klock *kl);
+/**
+ * struct weft_guarded_blocks - what a lock guards, without the lock's spinlock
+ * @region: of the blocks
+ * @guard: as programs have said, with a reference for the caller; NULL: as was learnt
+ * @block: indices of the blocks
+ * @n: how many
+ * @learnt: memory for @block
+ */
+struct weft_guarded_blocks {
+	struct weft_region *region;
+	struct weft_guard *guard;
+	const u64 *block;
+	u32 n;
+	u64 learnt[WEFT_LEARN_BLOCKS];
+};
+
+/* Fill in @b.  Process context.  The caller gives @b->guard back by weft_guard_put(). */
+void weft_klock_blocks(struct weft_klock *kl, struct weft_guarded_blocks *b);
 
 /* A program has left the lock: who is next? */
 void weft_klock_kick(struct weft_klock *kl);
