@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* What open files hold of locks, see holds.h. */
+#include <linux/bsearch.h>
 #include <linux/build_bug.h>
 #include <linux/mm.h>
 #include <linux/sched.h>
@@ -60,19 +61,28 @@ struct page *weft_holds_page(struct weft_lockfile *lf, unsigned long index)
 	return xa_load(&lf->pages, index);
 }
 
-u32 *weft_holds_count(struct weft_lockfile *lf, u32 slot)
+/* A page of a file's struct weft_holds, as programs write it; NULL: it is not there. */
+static u32 *numbers_of(const struct weft_lockfile *lf, unsigned long index)
 {
-	struct page *page = weft_holds_page(lf, counts_page(slot));
+	struct page *page = xa_load((struct xarray *)&lf->pages, index);
 
-	return page ? (u32 *)page_address(page) + slot % WEFT_COUNTS_A_PAGE : NULL;
+	return page ? page_address(page) : NULL;
 }
 
-/* The same, NULL if it is not there yet. */
 static u32 *count_of(const struct weft_lockfile *lf, u32 slot)
 {
-	struct page *page = xa_load((struct xarray *)&lf->pages, counts_page(slot));
+	u32 *counts = numbers_of(lf, counts_page(slot));
 
-	return page ? (u32 *)page_address(page) + slot % WEFT_COUNTS_A_PAGE : NULL;
+	return counts ? counts + slot % WEFT_COUNTS_A_PAGE : NULL;
+}
+
+u32 *weft_holds_count(struct weft_lockfile *lf, u32 slot)
+{
+	u32 *count = count_of(lf, slot);
+
+	if (!count && weft_holds_page(lf, counts_page(slot)))
+		count = count_of(lf, slot);
+	return count;
 }
 
 /* How often a file holds a slot to read. */
@@ -81,14 +91,6 @@ static u32 readers_of(const struct weft_lockfile *lf, u32 slot)
 	const u32 *count = count_of(lf, slot);
 
 	return count ? READ_ONCE(*count) : 0;
-}
-
-/* A page of a file's entries; NULL: no program ever wrote to it. */
-static u32 *entries_of(const struct weft_lockfile *lf, unsigned long index)
-{
-	struct page *page = xa_load((struct xarray *)&lf->pages, index);
-
-	return page ? page_address(page) : NULL;
 }
 
 /* --- what becomes of holds ------------------------------------------------------------ */
@@ -107,31 +109,21 @@ struct batch {
 	struct weft_settling s[SETTLE_BATCH];
 };
 
-static struct weft_settling *settling_of(struct batch *b, u32 slot)
+static int by_slot(const void *wanted, const void *settling)
 {
-	u32 from = 0, to = b->n;
+	u32 a = *(const u32 *)wanted, b = ((const struct weft_settling *)settling)->slot;
 
-	while (from < to) {
-		u32 middle = (from + to) / 2;
-
-		if (b->s[middle].slot == slot)
-			return &b->s[middle];
-		if (b->s[middle].slot < slot)
-			from = middle + 1;
-		else
-			to = middle;
-	}
-	return NULL;
+	return a < b ? -1 : a > b;
 }
 
 static void count_entry(struct batch *b, u32 entry)
 {
-	u32 what = entry & ~WEFT_ENTRY_SLOT;
+	u32 what = entry & ~WEFT_ENTRY_SLOT, slot = (entry & WEFT_ENTRY_SLOT) - 1;
 	struct weft_settling *s;
 
 	if (what != WEFT_ENTRY_CHANGING && what != WEFT_ENTRY_HELD)
 		return;
-	s = settling_of(b, (entry & WEFT_ENTRY_SLOT) - 1);
+	s = bsearch(&slot, b->s, b->n, sizeof(b->s[0]), by_slot);
 	if (!s)
 		return;
 	s->changing |= what == WEFT_ENTRY_CHANGING;
@@ -144,7 +136,7 @@ static void count_entries(struct batch *b, const struct weft_lockfile *lf)
 	unsigned long index, i;
 
 	for (index = 0; index < WEFT_CELL_PAGES; index++) {
-		const u32 *entry = entries_of(lf, index);
+		const u32 *entry = numbers_of(lf, index);
 
 		for (i = 0; entry && i < WEFT_ENTRIES_A_PAGE; i++)
 			count_entry(b, READ_ONCE(entry[i]));
@@ -267,7 +259,7 @@ static void bury_entries(struct weft_slots *slots, struct weft_lockfile *lf,
 	unsigned long index, i;
 
 	for (index = 0; index < WEFT_CELL_PAGES; index++) {
-		const u32 *entry = entries_of(lf, index);
+		const u32 *entry = numbers_of(lf, index);
 
 		for (i = 0; entry && i < WEFT_ENTRIES_A_PAGE; i++)
 			bury_entry(slots, lf, listed, READ_ONCE(entry[i]));

@@ -5,7 +5,6 @@
 #include <linux/moduleparam.h>
 #include <linux/slab.h>
 
-#include "locks/guard.h"
 #include "locks/klock.h"
 #include "net/node.h"
 

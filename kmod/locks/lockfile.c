@@ -585,10 +585,10 @@ void weft_lockfile_release(struct file *file)
 	if (dropped)
 		drop_slots(slots);
 	mutex_unlock(&slots->lock);
-	if (dropped)
+	if (dropped) {
 		weft_release_left(slots);
-	if (dropped)
 		weft_klock_trim(slots->locks, slots->region->id);
+	}
 	weft_shared_put(&lf->pages);
 	weft_lockquota_return(lf->uid, lf->taken);
 	kfree(lf);
@@ -597,6 +597,7 @@ void weft_lockfile_release(struct file *file)
 void weft_slots_init(struct weft_slots *slots, struct weft_region *region,
 		     struct weft_locks *locks)
 {
+	memset(slots, 0, sizeof(*slots));
 	slots->locks = locks;
 	slots->region = region;
 	mutex_init(&slots->lock);
@@ -605,20 +606,14 @@ void weft_slots_init(struct weft_slots *slots, struct weft_region *region,
 	xa_init(&slots->bound);
 	xa_init(&slots->words);
 	xa_init(&slots->taken);
-	slots->lists = NULL;
-	slots->n = 0;
-	memset(slots->takers, 0, sizeof(slots->takers));
-	memset(slots->places, 0, sizeof(slots->places));
-	memset(slots->mappers, 0, sizeof(slots->mappers));
-	slots->settle_at = 0;
 	slots->delay = 1;
 	slots->rested = jiffies;
 	INIT_DELAYED_WORK(&slots->settle, weft_holds_settle);
-	weft_release_init_slots(slots);
+	INIT_WORK(&slots->left, weft_release_left_work);
 }
 
 void weft_slots_stop(struct weft_slots *slots)
 {
 	cancel_delayed_work_sync(&slots->settle);
-	weft_release_stop(slots);
+	cancel_work_sync(&slots->left);
 }

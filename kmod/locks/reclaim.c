@@ -152,28 +152,39 @@ void weft_klock_trim(struct weft_locks *locks, u32 region)
 		weft_klock_leave(locks, region);
 }
 
-void weft_klock_forget(struct weft_locks *locks, u32 region, u64 from)
+/* Do @what to each lock of the range that is in the table, as one event each.  Process context. */
+static void for_each_klock(struct weft_locks *locks, u64 key, u64 last,
+			   void (*what)(struct weft_klock *kl, u32 arg, struct weft_outbox *outbox),
+			   u32 arg)
 {
-	u64 key = first_of(region, from), last = last_of(region);
 	struct weft_outbox outbox;
 	struct weft_klock *kl;
 
 	for (; (kl = weft_klock_next(locks, &key, last)); key++) {
 		weft_klock_begin(kl, &outbox);
-		if (!kl->dead) {
-			weft_lock_init(&kl->core, kl->core.key, locks->node->id);
-			weft_word_mend(kl);
-			weft_klock_note_hand_over(kl);
-			if (kl->guard)
-				weft_guard_drop(kl->guard, &outbox);
-			weft_klock_fail_all(kl, -EIO);
-		}
+		if (!kl->dead)
+			what(kl, arg, &outbox);
 		weft_klock_end(kl, &outbox);
 		weft_klock_put(kl);
 		cond_resched();
 		if (key == last)
 			break;
 	}
+}
+
+static void forget_one(struct weft_klock *kl, u32 unused, struct weft_outbox *outbox)
+{
+	weft_lock_init(&kl->core, kl->core.key, kl->locks->node->id);
+	weft_word_mend(kl);
+	weft_klock_note_hand_over(kl);
+	if (kl->guard)
+		weft_guard_drop(kl->guard, outbox);
+	weft_klock_fail_all(kl, -EIO);
+}
+
+void weft_klock_forget(struct weft_locks *locks, u32 region, u64 from)
+{
+	for_each_klock(locks, first_of(region, from), last_of(region), forget_one, 0);
 }
 
 /*
@@ -233,40 +244,29 @@ bool weft_klock_renew(struct weft_locks *locks, u8 blade, u32 region, u64 *key, 
 	return found;
 }
 
-void weft_klock_gone(struct weft_locks *locks, u32 dead)
+static void gone_one(struct weft_klock *kl, u32 dead, struct weft_outbox *outbox)
 {
 	struct weft_lock_out out;
-	struct weft_outbox outbox;
-	struct weft_klock *kl;
-	u64 key = 0;
 
+	weft_lock_gone(&kl->core, dead, &out);
+	weft_klock_act(kl, &out, outbox);
+}
+
+void weft_klock_gone(struct weft_locks *locks, u32 dead)
+{
 	WRITE_ONCE(locks->died, jiffies ?: 1);
-	for (; (kl = weft_klock_next(locks, &key, U64_MAX)); key++) {
-		weft_klock_begin(kl, &outbox);
-		if (!kl->dead) {
-			weft_lock_gone(&kl->core, dead, &out);
-			weft_klock_act(kl, &out, &outbox);
-		}
-		weft_klock_end(kl, &outbox);
-		weft_klock_put(kl);
-		cond_resched();
-	}
+	for_each_klock(locks, 0, U64_MAX, gone_one, dead);
+}
+
+static void ask_again_one(struct weft_klock *kl, u32 unused, struct weft_outbox *outbox)
+{
+	weft_klock_ask_again(kl);
 }
 
 void weft_klock_again(struct weft_locks *locks, u32 region)
 {
-	u64 key = region ? first_of(region, 0) : 0;
-	u64 last = region ? last_of(region) : U64_MAX;
-	struct weft_outbox outbox;
-	struct weft_klock *kl;
-
-	for (; (kl = weft_klock_next(locks, &key, last)); key++) {
-		weft_klock_begin(kl, &outbox);
-		weft_klock_ask_again(kl);
-		weft_klock_end(kl, &outbox);
-		weft_klock_put(kl);
-		cond_resched();
-	}
+	for_each_klock(locks, region ? first_of(region, 0) : 0,
+		       region ? last_of(region) : U64_MAX, ask_again_one, 0);
 }
 
 void weft_locks_start(struct weft_locks *locks)

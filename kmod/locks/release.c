@@ -86,7 +86,7 @@ void weft_release_void(struct weft_klock *kl)
 	kl->home_time++;
 }
 
-static void left_work(struct work_struct *work)
+void weft_release_left_work(struct work_struct *work)
 {
 	struct weft_slots *slots = container_of(work, struct weft_slots, left);
 
@@ -98,16 +98,6 @@ void weft_release_left(struct weft_slots *slots)
 {
 	if (is_asked(slots->locks, slots->region->id))
 		queue_work(release_wq, &slots->left);
-}
-
-void weft_release_stop(struct weft_slots *slots)
-{
-	cancel_work_sync(&slots->left);
-}
-
-void weft_release_init_slots(struct weft_slots *slots)
-{
-	INIT_WORK(&slots->left, left_work);
 }
 
 int weft_release_setup(void)

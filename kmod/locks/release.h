@@ -27,10 +27,8 @@ void weft_release_void(struct weft_klock *kl) __must_hold(&kl->lock);
 /* The last file that used locks of the region is closed: they are left for good. */
 void weft_release_left(struct weft_slots *slots);
 
-/* Work that was begun for a region has ended. */
-void weft_release_stop(struct weft_slots *slots);
-
-void weft_release_init_slots(struct weft_slots *slots);
+/* The work of weft_slots.left. */
+void weft_release_left_work(struct work_struct *work);
 
 /* When the module is loaded: 0 or -ENOMEM; and when it goes. */
 int weft_release_setup(void);

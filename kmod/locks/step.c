@@ -64,7 +64,7 @@ static void set_timer(struct weft_klock *kl, u32 effects)
 
 void weft_klock_ask_again(struct weft_klock *kl)
 {
-	if (!kl->dead && kl->armed && kl->losses)
+	if (kl->armed && kl->losses)
 		arm(kl, ktime_get_ns());
 }
 
