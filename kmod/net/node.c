@@ -43,12 +43,6 @@ void weft_clock_forget(struct weft_clock *clock)
 
 /* --- the last message that was refused ----------------------------------------------------- */
 
-static void weft_refused_init(struct weft_last_refused *last)
-{
-	spin_lock_init(&last->lock);
-	last->stat = WEFT_STAT_COUNT;
-}
-
 void weft_refused_note(struct weft_last_refused *last, unsigned int stat, __be32 from)
 {
 	spin_lock_bh(&last->lock);
@@ -76,22 +70,6 @@ void weft_refused_forget(struct weft_last_refused *last)
 
 /* --- numbers of transactions and calls ----------------------------------------------------- */
 
-/* Return: 0 or -ENOMEM. */
-static int weft_seqs_init(struct weft_seqs *seqs)
-{
-	seqs->ranges = alloc_percpu(struct weft_seq_range);
-	if (!seqs->ranges)
-		return -ENOMEM;
-	/* numbers of an earlier life may still be on their way */
-	atomic64_set(&seqs->given, get_random_u32());
-	return 0;
-}
-
-static void weft_seqs_exit(struct weft_seqs *seqs)
-{
-	free_percpu(seqs->ranges);
-}
-
 u32 weft_node_seq(struct weft_node *node)
 {
 	struct weft_seqs *seqs = &node->seqs;
@@ -117,8 +95,9 @@ int weft_node_init(struct weft_node *node, const struct weft_receivers *receiver
 
 	if (err)
 		return err;
-	err = weft_seqs_init(&node->seqs);
-	if (err)
+	err = -ENOMEM;
+	node->seqs.ranges = alloc_percpu(struct weft_seq_range);
+	if (!node->seqs.ranges)
 		goto no_seqs;
 	err = weft_rtt_init(&node->rtts);
 	if (err)
@@ -127,7 +106,10 @@ int weft_node_init(struct weft_node *node, const struct weft_receivers *receiver
 	err = weft_peer_init(&node->peers, &node->places);
 	if (err)
 		goto no_peers;
-	weft_refused_init(&node->refused);
+	/* messages of the node's former life may still be on their way: begin anywhere */
+	atomic64_set(&node->seqs.given, get_random_u32());
+	spin_lock_init(&node->refused.lock);
+	node->refused.stat = WEFT_STAT_COUNT;
 	INIT_LIST_HEAD(&node->calls);
 	spin_lock_init(&node->calls_lock);
 	node->hurried = jiffies;
@@ -139,7 +121,7 @@ no_peers:
 	weft_places_exit(&node->places);
 	weft_rtt_exit(&node->rtts);
 no_rtts:
-	weft_seqs_exit(&node->seqs);
+	free_percpu(node->seqs.ranges);
 no_seqs:
 	weft_counters_exit(&node->counters);
 	return err;
@@ -150,7 +132,7 @@ void weft_node_exit(struct weft_node *node)
 	weft_peer_exit(&node->peers);
 	weft_places_exit(&node->places);
 	weft_rtt_exit(&node->rtts);
-	weft_seqs_exit(&node->seqs);
+	free_percpu(node->seqs.ranges);
 	weft_counters_exit(&node->counters);
 }
 

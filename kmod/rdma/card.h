@@ -43,8 +43,8 @@
  */
 #define WEFT_CONN_WORK		(2 * WEFT_MRS)
 #define WEFT_CARD_WORK		2048
-/* Landings of a peer that were used, which are remembered. */
-#define WEFT_CONN_RECENT	64
+/* Landings of a peer, and write-backs to it, that are remembered as used. */
+#define WEFT_RECENT		64
 /*
  * Buffers for what others send: a LANDED for each MR, write-back buffers that are free, what is
  * wrong.
@@ -145,24 +145,51 @@ enum weft_conn_state {
 };
 
 /**
- * struct weft_wbufs - memory of a blade for blocks that go home, see wbuf.h
- * @first: where they begin
+ * struct weft_recent - the last WEFT_RECENT pairs of numbers that were used
+ * @pair: a ring
+ * @used: how many ever were, as far as that is below twice the size of the ring
+ */
+struct weft_recent {
+	u64 pair[WEFT_RECENT][2];
+	u32 used;
+};
+
+static inline bool weft_recent_has(const struct weft_recent *recent, u64 a, u64 b)
+{
+	u32 n = min_t(u32, recent->used, WEFT_RECENT), i;
+
+	for (i = 0; i < n; i++) {
+		if (recent->pair[i][0] == a && recent->pair[i][1] == b)
+			return true;
+	}
+	return false;
+}
+
+static inline void weft_recent_add(struct weft_recent *recent, u64 a, u64 b)
+{
+	u64 *pair = recent->pair[recent->used % WEFT_RECENT];
+
+	pair[0] = a;
+	pair[1] = b;
+	/* never below the size of the ring again: all of it stays remembered */
+	if (++recent->used == 2 * WEFT_RECENT)
+		recent->used = WEFT_RECENT;
+}
+
+/**
+ * struct weft_wbufs - write-back buffers of a blade for blocks of this node, see wbuf.h
+ * @first: where the first one is; the others follow
  * @n: how many there are
- * @free: bits: where a block may be written
- * @theirs: bits: where the blade has one
- * @recent: blocks that went that way
- * @used: how many ever did
+ * @free: bits: buffers that this node may write to
+ * @theirs: bits: buffers whose block the blade has not taken yet
+ * @blocks: line and version of blocks that were written to one lately
  */
 struct weft_wbufs {
 	struct weft_landing first;
 	u32 n;
 	u32 free;
 	u32 theirs;
-	struct {
-		u64 line;
-		u64 version;
-	} recent[WEFT_CONN_RECENT];
-	u32 used;
+	struct weft_recent blocks;
 };
 
 /**
@@ -196,8 +223,7 @@ struct weft_pace {
  * @next_try: not before, jiffies
  * @failures: in a row
  * @why: the last one, a sentence; NULL: there was none
- * @recent: landings that were written to
- * @used: how many ever were
+ * @landings: key and address of landings that this node has written to
  * @wbufs: of a blade
  */
 struct weft_conn {
@@ -218,8 +244,7 @@ struct weft_conn {
 	unsigned long next_try;
 	u32 failures;
 	const char *why;
-	struct weft_landing recent[WEFT_CONN_RECENT];
-	u32 used;
+	struct weft_recent landings;
 	struct weft_wbufs wbufs;
 };
 
@@ -319,22 +344,14 @@ struct weft_card {
 	struct weft_conn conns[WEFT_PEERS_MAX];
 };
 
-/* Once at load and unload. */
-int weft_card_setup(void);
-void weft_card_cleanup(void);
+extern struct workqueue_struct *weft_menders;
 
-/* There is something for the mender; there will be, in @delay jiffies.  With the lock. */
-void weft_card_wake(struct weft_card *card);
-void weft_card_wake_in(struct weft_card *card, unsigned long delay);
-
-/**
- * weft_card_make() - what is made of the device: protection domain, queues
- *
- * @listener and @device are there.  The mender.  Return: NULL; else why not, a sentence.
- */
-const char *weft_card_make(struct weft_card *card);
-
-/* The end of it: nothing uses it any more.  The mender. */
-void weft_card_unmake(struct weft_card *card);
+/* Run the mender now.  With the lock: @ended is set with it before the last run is waited for. */
+static inline void weft_card_wake(struct weft_card *card)
+{
+	lockdep_assert_held(&card->lock);
+	if (!card->ended)
+		mod_delayed_work(weft_menders, &card->mend, 0);
+}
 
 #endif /* WEFT_RDMA_CARD_H */

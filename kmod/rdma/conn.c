@@ -159,29 +159,9 @@ bool weft_conn_ready(struct weft_conn *conn, u32 work)
 	return false;
 }
 
-bool weft_conn_used(const struct weft_conn *conn, const struct weft_landing *landing)
-{
-	u32 n = min_t(u32, conn->used, WEFT_CONN_RECENT), i;
-
-	for (i = 0; i < n; i++) {
-		if (conn->recent[i].key == landing->key &&
-		    conn->recent[i].addr == landing->addr)
-			return true;
-	}
-	return false;
-}
-
-void weft_conn_use(struct weft_conn *conn, const struct weft_landing *landing)
-{
-	conn->recent[conn->used % WEFT_CONN_RECENT] = *landing;
-	/* never small again: else what is remembered would be forgotten */
-	if (++conn->used == 2 * WEFT_CONN_RECENT)
-		conn->used = WEFT_CONN_RECENT;
-}
-
 /* --- events ------------------------------------------------------------------------------ */
 
-static struct weft_conn *link_of(struct weft_card *card, const struct rdma_cm_id *id)
+static struct weft_conn *conn_of(struct weft_card *card, const struct rdma_cm_id *id)
 {
 	u32 i;
 
@@ -274,7 +254,7 @@ int weft_conn_event(struct rdma_cm_id *id, struct rdma_cm_event *event)
 		card->gone = true;
 		weft_card_wake(card);
 	}
-	conn = link_of(card, id);
+	conn = conn_of(card, id);
 	if (conn)
 		note(conn, event);
 	spin_unlock_bh(&card->lock);
@@ -316,7 +296,7 @@ static void end(struct weft_conn *conn, const char *why)
 	conn->heard = false;
 	conn->wanted = why == no_answer;
 	conn->said_len = 0;
-	conn->used = 0;
+	conn->landings.used = 0;
 	weft_wbufs_end(conn);
 	if (why) {
 		conn->why = why;

@@ -73,8 +73,4 @@ const char *weft_conn_why(const struct weft_conn *conn);
  */
 bool weft_conn_ready(struct weft_conn *conn, u32 work);
 
-/* Was it used for this landing?  From now on it was.  With the lock. */
-bool weft_conn_used(const struct weft_conn *conn, const struct weft_landing *landing);
-void weft_conn_use(struct weft_conn *conn, const struct weft_landing *landing);
-
 #endif /* WEFT_RDMA_CONN_H */

@@ -22,7 +22,7 @@ static int give(struct weft_inbox_buffer *buffer)
 }
 
 /* By which connection it has come, which may be gone by now: then nobody has sent it. */
-static struct weft_conn *find_link(struct weft_card *card, const struct ib_qp *qp)
+static struct weft_conn *conn_of_qp(struct weft_card *card, const struct ib_qp *qp)
 {
 	u32 i;
 
@@ -40,7 +40,7 @@ static __be32 sender(struct weft_card *card, const struct ib_qp *qp)
 	__be32 addr;
 
 	spin_lock_bh(&card->lock);
-	conn = find_link(card, qp);
+	conn = conn_of_qp(card, qp);
 	addr = conn ? conn->addr : 0;
 	spin_unlock_bh(&card->lock);
 	return addr;
@@ -51,7 +51,7 @@ static void room_is_free(struct weft_card *card, const struct ib_qp *qp, u32 roo
 	struct weft_conn *conn;
 
 	spin_lock_bh(&card->lock);
-	conn = find_link(card, qp);
+	conn = conn_of_qp(card, qp);
 	if (conn && conn->state == WEFT_CONN_UP && !weft_wbuf_told(conn, room))
 		weft_conn_break(conn, "it says that a room is free which it does not have");
 	spin_unlock_bh(&card->lock);

@@ -28,6 +28,70 @@
 
 #define LISTEN_MS	2000	/* to the next attempt */
 #define BACKLOG		WEFT_CALLERS_MAX
+/* As many as can be outstanding: of MRs, connections, receive buffers. */
+#define COMPLETIONS	(2 * WEFT_MRS + WEFT_CARD_WORK + 2 * WEFT_PEERS_MAX + WEFT_INBOXES)
+
+struct workqueue_struct *weft_menders;
+
+/* Return: NULL; else what the device lacks, a sentence. */
+static const char *lacks(const struct weft_card *card)
+{
+	const struct ib_device *device = card->device;
+	u32 port = card->listener->port_num;
+
+	if (!rdma_protocol_roce(device, port) && !rdma_protocol_ib(device, port))
+		return "the device is of a kind for which this was not made (iWARP)";
+	if (!(device->attrs.device_cap_flags & IB_DEVICE_MEM_MGT_EXTENSIONS))
+		return "the device cannot take back keys";
+	if (device->attrs.max_fast_reg_page_list_len < WEFT_MR_PAGES)
+		return "the device cannot register enough pages at a time";
+	if (device->attrs.max_cqe < COMPLETIONS || device->attrs.max_srq_wr < WEFT_INBOXES ||
+	    device->attrs.max_qp_wr <= WEFT_CONN_WORK)
+		return "the device has too short queues";
+	return NULL;
+}
+
+/* Return: as above. */
+static const char *make_queues(struct weft_card *card)
+{
+	struct ib_srq_init_attr srq = {
+		.srq_type = IB_SRQT_BASIC, .attr = { .max_wr = WEFT_INBOXES, .max_sge = 1 },
+	};
+	const char *why = lacks(card);
+
+	if (why)
+		return why;
+	card->sges = min_t(u32, card->device->attrs.max_send_sge, WEFT_MR_PAGES);
+	card->pd = ib_alloc_pd(card->device, 0);
+	if (IS_ERR(card->pd)) {
+		card->pd = NULL;
+		return "the device has no protection domain left";
+	}
+	card->cq = ib_alloc_cq(card->device, card, COMPLETIONS, 0, IB_POLL_SOFTIRQ);
+	if (IS_ERR(card->cq)) {
+		card->cq = NULL;
+		return "the device has no completion queue left";
+	}
+	card->srq = ib_create_srq(card->pd, &srq);
+	if (IS_ERR(card->srq)) {
+		card->srq = NULL;
+		return "the device has no receive queue left";
+	}
+	return NULL;
+}
+
+static void destroy_queues(struct weft_card *card)
+{
+	if (card->srq)
+		ib_destroy_srq(card->srq);
+	if (card->cq)
+		ib_free_cq(card->cq);
+	if (card->pd)
+		ib_dealloc_pd(card->pd);
+	card->srq = NULL;
+	card->cq = NULL;
+	card->pd = NULL;
+}
 
 /* Return: NULL; else why not. */
 static const char *listen(struct weft_card *card)
@@ -51,7 +115,7 @@ static const char *listen(struct weft_card *card)
 	if (!id->device)
 		return "no RDMA device has the node's address";
 	card->device = id->device;
-	why = weft_card_make(card);
+	why = make_queues(card);
 	if (why)
 		return why;
 	if (weft_inbox_fill(card))
@@ -72,7 +136,7 @@ static void unlisten(struct weft_card *card)
 	weft_conn_end_all(card);
 	weft_regqp_close(card);
 	weft_mr_unmake_all(card);
-	weft_card_unmake(card);
+	destroy_queues(card);
 	weft_inbox_empty(card);
 	if (card->listener)
 		rdma_destroy_id(card->listener);
@@ -146,20 +210,23 @@ static void mend(struct work_struct *work)
 		weft_fault_mend(card);
 	}
 	spin_lock_bh(&card->lock);
-	weft_card_wake_in(card, card->up ? weft_conn_next(card) :
-					   msecs_to_jiffies(LISTEN_MS));
+	if (!card->ended)
+		queue_delayed_work(weft_menders, &card->mend, card->up ? weft_conn_next(card) :
+				   msecs_to_jiffies(LISTEN_MS));
 	spin_unlock_bh(&card->lock);
 }
 
-/* A card, without a device yet.  NULL: there is no memory. */
-static struct weft_card *mend_begin(struct weft_node *node, struct net *net)
+/* --- the transport -------------------------------------------------------------------- */
+
+static int card_open(struct weft_node *node, const struct weft_config *cfg,
+		     struct netlink_ext_ack *extack)
 {
 	struct weft_card *card = kvzalloc(sizeof(*card), GFP_KERNEL);
 
 	if (!card)
-		return NULL;
+		return -ENOMEM;
 	card->node = node;
-	card->net = net;
+	card->net = cfg->net;
 	card->addr = node->peers.addr;
 	spin_lock_init(&card->lock);
 	init_waitqueue_head(&card->unused);
@@ -171,60 +238,30 @@ static struct weft_card *mend_begin(struct weft_node *node, struct net *net)
 	spin_lock_bh(&card->lock);
 	weft_card_wake(card);
 	spin_unlock_bh(&card->lock);
-	return card;
-}
-
-static bool is_unused(struct weft_card *card)
-{
-	bool unused;
-
-	spin_lock_bh(&card->lock);
-	unused = !card->n_out;
-	spin_unlock_bh(&card->lock);
-	return unused;
-}
-
-/*
- * It ends: all posted buffers are closed, nothing is under way.  Nobody finds it any more, but
- * who has a reference to a posted buffer, for which this waits.
- */
-static void mend_end(struct weft_card *card)
-{
-	spin_lock_bh(&card->lock);
-	card->ended = true;
-	spin_unlock_bh(&card->lock);
-	/* pairs with weft_card_wake(): nobody queues it any more */
-	cancel_delayed_work_sync(&card->mend);
-	unlisten(card);
-	wait_event(card->unused, is_unused(card));
-	/* pairs with weft_posted_put(): who has given back the last one is out of our code */
-	synchronize_rcu();
-	weft_deeds_drop(card);
-	kvfree(card);
-}
-
-/* --- the transport -------------------------------------------------------------------- */
-
-static int card_open(struct weft_node *node, const struct weft_config *cfg,
-		     struct netlink_ext_ack *extack)
-{
-	struct weft_card *card = mend_begin(node, cfg->net);
-
-	if (!card)
-		return -ENOMEM;
 	rcu_assign_pointer(node->card, card);
 	return 0;
 }
 
-/* Those who open and close are one at a time. */
+/* net/transport.c opens and closes one node at a time. */
 static void card_close(struct weft_node *node)
 {
 	struct weft_card *card = rcu_dereference_protected(node->card, true);
 
 	RCU_INIT_POINTER(node->card, NULL);
-	/* pairs with card_post() and card_send(): nobody is in there any more */
+	/* pairs with card_post() and card_send(): no thread is in there any more */
 	synchronize_rcu();
-	mend_end(card);
+	spin_lock_bh(&card->lock);
+	card->ended = true;
+	spin_unlock_bh(&card->lock);
+	/* pairs with weft_card_wake(): nobody queues the work any more */
+	cancel_delayed_work_sync(&card->mend);
+	unlisten(card);
+	/* outboxes may still have references to posted buffers, which are parts of the card */
+	wait_event(card->unused, !READ_ONCE(card->n_out));
+	/* pairs with weft_posted_put(): the last one is out of posted_free() then */
+	synchronize_rcu();
+	weft_deeds_drop(card);
+	kvfree(card);
 }
 
 static struct weft_posted *card_post(struct weft_node *node, u32 home, u64 line,
@@ -281,20 +318,21 @@ static const struct weft_transport transport = {
 
 static int __init weft_rdma_init(void)
 {
-	int err = weft_card_setup();
+	int err;
 
-	if (err)
-		return err;
+	weft_menders = alloc_workqueue("weft_rdma", WQ_UNBOUND, 0);
+	if (!weft_menders)
+		return -ENOMEM;
 	err = weft_transport_register(&transport);
 	if (err)
-		weft_card_cleanup();
+		destroy_workqueue(weft_menders);
 	return err;
 }
 
 static void __exit weft_rdma_exit(void)
 {
 	weft_transport_unregister(&transport);
-	weft_card_cleanup();
+	destroy_workqueue(weft_menders);
 }
 
 module_init(weft_rdma_init);

@@ -15,7 +15,7 @@
 
 #define KEY_BITS	8	/* of a key that count; the rest is the device's */
 
-static struct weft_mr *strip_of(struct weft_posted *posted)
+static struct weft_mr *mr_of(struct weft_posted *posted)
 {
 	return container_of(posted, struct weft_mr, posted);
 }
@@ -56,6 +56,42 @@ static void set_bad(struct weft_mr *mr)
 	lockdep_assert_held(&mr->card->lock);
 	mr->state = WEFT_MR_BAD;
 	weft_card_wake(mr->card);
+}
+
+/* With the lock. */
+static void begin_closing(struct weft_mr *mr)
+{
+	lockdep_assert_held(&mr->card->lock);
+	if (weft_regqp_revoke(mr, &mr->inv))
+		mr->state = WEFT_MR_CLOSING;
+	else
+		set_bad(mr);
+}
+
+static void posted_close(struct weft_posted *posted)
+{
+	struct weft_mr *mr = mr_of(posted);
+	bool closed = false;
+
+	spin_lock_bh(&mr->card->lock);
+	switch (mr->state) {
+	case WEFT_MR_MADE:
+		set_closed(mr);
+		closed = true;
+		break;
+	case WEFT_MR_OPENING:
+		mr->unwanted = true;
+		break;
+	case WEFT_MR_OPEN:
+		begin_closing(mr);
+		break;
+	default:
+		/* somebody does that */
+		break;
+	}
+	spin_unlock_bh(&mr->card->lock);
+	if (closed)
+		tell_closed(mr);
 }
 
 /* --- opening ------------------------------------------------------------------------- */
@@ -100,8 +136,6 @@ static bool start(struct weft_mr *mr, const struct weft_outgoing *out)
 	return true;
 }
 
-static void posted_close(struct weft_posted *posted);
-
 static void send_without(struct weft_node *node, const struct weft_outgoing *from)
 {
 	struct weft_outgoing out = *from;
@@ -116,7 +150,7 @@ static void send_without(struct weft_node *node, const struct weft_outgoing *fro
 
 static bool posted_open(struct weft_posted *posted, const struct weft_outgoing *out)
 {
-	struct weft_mr *mr = strip_of(posted);
+	struct weft_mr *mr = mr_of(posted);
 	bool started;
 
 	spin_lock_bh(&mr->card->lock);
@@ -131,16 +165,6 @@ static bool posted_open(struct weft_posted *posted, const struct weft_outgoing *
 		send_without(posted->node, out);
 	}
 	return true;
-}
-
-/* With the lock. */
-static void begin_closing(struct weft_mr *mr)
-{
-	lockdep_assert_held(&mr->card->lock);
-	if (weft_regqp_take_back(mr))
-		mr->state = WEFT_MR_CLOSING;
-	else
-		set_bad(mr);
 }
 
 static void registered(struct ib_cq *cq, struct ib_wc *wc)
@@ -203,32 +227,6 @@ static void taken_back(struct ib_cq *cq, struct ib_wc *wc)
 	if (read)
 		hand_in(mr);
 	tell_closed(mr);
-}
-
-static void posted_close(struct weft_posted *posted)
-{
-	struct weft_mr *mr = strip_of(posted);
-	bool closed = false;
-
-	spin_lock_bh(&mr->card->lock);
-	switch (mr->state) {
-	case WEFT_MR_MADE:
-		set_closed(mr);
-		closed = true;
-		break;
-	case WEFT_MR_OPENING:
-		mr->unwanted = true;
-		break;
-	case WEFT_MR_OPEN:
-		begin_closing(mr);
-		break;
-	default:
-		/* somebody does that */
-		break;
-	}
-	spin_unlock_bh(&mr->card->lock);
-	if (closed)
-		tell_closed(mr);
 }
 
 /* With the lock. */
@@ -327,12 +325,13 @@ static void put_away(struct weft_mr *mr)
 
 static void posted_free(struct weft_posted *posted)
 {
-	struct weft_mr *mr = strip_of(posted);
+	struct weft_mr *mr = mr_of(posted);
 	struct weft_card *card = mr->card;
 
 	spin_lock_bh(&card->lock);
 	put_away(mr);
-	if (!--card->n_out)
+	WRITE_ONCE(card->n_out, card->n_out - 1);
+	if (!card->n_out)
 		wake_up(&card->unused);
 	spin_unlock_bh(&card->lock);
 }

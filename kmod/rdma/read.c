@@ -69,13 +69,6 @@ static const struct weft_deed_note *weft_deed_find(struct weft_card *card, u32 h
 	return note->line == line && note->home == home && note->life == conn->life ? note : NULL;
 }
 
-/* The blade refuses to be read: it has taken back all keys that it gave. */
-static void weft_deeds_void(struct weft_conn *conn)
-{
-	lockdep_assert_held(&conn->card->lock);
-	conn->life++;
-}
-
 void weft_deed_forget(struct weft_card *card, u64 line)
 {
 	lockdep_assert_held(&card->lock);
@@ -221,8 +214,9 @@ static void drop_read(struct weft_wqe *wqe)
 /* With the lock: the card could not read there. */
 static void cannot_read(struct read *read, enum ib_wc_status status)
 {
+	/* the blade has taken back all keys that it gave: none of its deeds is valid */
 	if (status == IB_WC_REM_ACCESS_ERR)
-		weft_deeds_void(read->wqe.conn);
+		read->wqe.conn->life++;
 	weft_conn_break(read->wqe.conn, UNREAD);
 }
 

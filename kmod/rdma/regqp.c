@@ -125,17 +125,12 @@ bool weft_regqp_register(struct weft_mr *mr)
 	return ask(mr, &wr.wr);
 }
 
-bool weft_regqp_revoke(struct weft_mr *mr, struct ib_cqe *told)
+bool weft_regqp_revoke(struct weft_mr *mr, struct ib_cqe *done)
 {
 	struct ib_send_wr wr = {
-		.wr_cqe = told, .opcode = IB_WR_LOCAL_INV,
+		.wr_cqe = done, .opcode = IB_WR_LOCAL_INV,
 		.send_flags = IB_SEND_SIGNALED, .ex.invalidate_rkey = mr->ib->rkey,
 	};
 
 	return ask(mr, &wr);
-}
-
-bool weft_regqp_take_back(struct weft_mr *mr)
-{
-	return weft_regqp_revoke(mr, &mr->inv);
 }

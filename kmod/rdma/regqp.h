@@ -17,13 +17,12 @@ int weft_regqp_open(struct weft_card *card);
 void weft_regqp_close(struct weft_card *card);
 
 /*
- * Register @mr->sg, as @mr->ib says; take its key back.  Tells @mr->reg, or inv.
- * With the lock.  Return: false: it is not asked for.
+ * Have the card register @mr->sg, as @mr->ib says, and complete @mr->reg.  With the lock.
+ * Return: false: the queue pair is broken or full, nothing was posted.
  */
 bool weft_regqp_register(struct weft_mr *mr);
-bool weft_regqp_take_back(struct weft_mr *mr);
 
-/* Take its key back, and tell somebody else, see fault.h. */
-bool weft_regqp_revoke(struct weft_mr *mr, struct ib_cqe *told);
+/* Have the card take the key of @mr back, and complete @done.  As above. */
+bool weft_regqp_revoke(struct weft_mr *mr, struct ib_cqe *done);
 
 #endif /* WEFT_RDMA_REGQP_H */

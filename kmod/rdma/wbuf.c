@@ -25,30 +25,15 @@ void weft_wbufs_end(struct weft_conn *conn)
 	conn->wbufs.theirs = 0;
 }
 
-static bool went_lately(const struct weft_wbufs *wbufs, const struct weft_msg *wb)
-{
-	u32 n = min_t(u32, wbufs->used, WEFT_CONN_RECENT), i;
-
-	for (i = 0; i < n; i++) {
-		if (wbufs->recent[i].line == wb->line && wbufs->recent[i].version == wb->version)
-			return true;
-	}
-	return false;
-}
-
 int weft_wbuf_take(struct weft_conn *conn, const struct weft_msg *wb)
 {
 	struct weft_wbufs *wbufs = &conn->wbufs;
 	int room;
 
 	lockdep_assert_held(&conn->card->lock);
-	if (!wbufs->free || went_lately(wbufs, wb))
+	if (!wbufs->free || weft_recent_has(&wbufs->blocks, wb->line, wb->version))
 		return -1;
-	wbufs->recent[wbufs->used % WEFT_CONN_RECENT].line = wb->line;
-	wbufs->recent[wbufs->used % WEFT_CONN_RECENT].version = wb->version;
-	/* never small again: else what is remembered would be forgotten */
-	if (++wbufs->used == 2 * WEFT_CONN_RECENT)
-		wbufs->used = WEFT_CONN_RECENT;
+	weft_recent_add(&wbufs->blocks, wb->line, wb->version);
 	room = __ffs(wbufs->free);
 	wbufs->free &= ~BIT(room);
 	return room;

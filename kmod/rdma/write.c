@@ -291,9 +291,11 @@ static bool post(struct weft_conn *conn, const struct weft_outgoing *out, int ro
 /* With the lock.  Return: false: it does not go to where the request says. */
 static bool post_landing(struct weft_conn *conn, const struct weft_outgoing *out)
 {
-	if (weft_conn_used(conn, &out->landing) || !post(conn, out, -1, &out->landing))
+	const struct weft_landing *to = &out->landing;
+
+	if (weft_recent_has(&conn->landings, to->key, to->addr) || !post(conn, out, -1, to))
 		return false;
-	weft_conn_use(conn, &out->landing);
+	weft_recent_add(&conn->landings, to->key, to->addr);
 	return true;
 }
 
