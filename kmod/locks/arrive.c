@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Messages for locks; see klock.h. */
+/*
+ * Messages for lines of kind lock: find the lock, let the core take the message in, carry out
+ * what it decides (step.c).  Called by net/recv.c by way of struct weft_receivers, in softirq.
+ * Sleeps nowhere, and allocates only for a lock about which the core has to ask something.
+ */
 #include <linux/ktime.h>
 
 #include "base/stats.h"
@@ -9,12 +13,12 @@
 #include "net/outbox.h"
 #include "net/rtt.h"
 
-#define STRAYS_MAX	4096	/* locks that only messages told us of */
+#define STRAYS_MAX	4096	/* at most so many locks that exist for messages alone */
 
 /*
- * Is what the lock guards on its way to us with it?  The old holder, which sends
- * HANDED, lends it to the readers and passes it on to the writer after them.  Readers
- * that give up the lock give that up, too.
+ * Does the sender pass on the blocks that the lock guards?  The old holder (HANDED) lends them
+ * to the readers at the head of the queue, and passes them on to the writer behind those.  A
+ * reader that gives up the lock (INV_ACK) gives back what was lent to it.
  */
 static bool comes_along(const struct weft_klock *kl, const struct weft_msg *msg)
 {
@@ -43,7 +47,7 @@ static void recv_known(struct weft_klock *kl, const struct weft_msg *msg,
 	if (comes_along(kl, msg))
 		kl->passed = true;
 	weft_lock_recv(&kl->core, msg, weft_node_seq(kl->locks->node), &out);
-	/* nobody else had a say in it */
+	/* answered by the directory alone, without a hand-over: a round trip */
 	if (msg->type == WEFT_MSG_GRANT && wanted && !kl->core.want &&
 	    !kl->repeated)
 		weft_rtt_sample(&kl->locks->node->rtts, WEFT_RTT_ASK, ktime_get_ns() - kl->asked);
@@ -51,18 +55,18 @@ static void recv_known(struct weft_klock *kl, const struct weft_msg *msg,
 		weft_stat_inc(&kl->locks->node->counters, WEFT_STAT_NACKS);
 	else if (out.effects & WEFT_DO_TIMER)
 		kl->losses = 0;
-	/* that there is no such lock any more is -EIO */
+	/* WHY_FULL: the region has no room for another lock; other failures are -EIO */
 	if (out.effects & WEFT_DO_FAIL && msg->info == WEFT_WHY_FULL)
 		weft_klock_fail_all(kl, -ENOLCK);
 	weft_klock_act(kl, &out, outbox);
 }
 
 /*
- * A lock that we know nothing of.  Mostly the answer needs no memory; only if we
- * have to ask something ourselves the lock is made, if there is room for it: else
- * the message counts as lost.
+ * Take in a message for a lock that is not in the table.  Mostly the core answers at once, and
+ * nothing is kept.  If it has to ask something itself, the lock is made; without memory, or
+ * beyond STRAYS_MAX, the message counts as lost.
  *
- * Return: false if somebody else has made it meanwhile.
+ * Return: false: the lock is in the table meanwhile, look it up again.
  */
 static bool recv_unknown(struct weft_locks *locks, const struct weft_msg *msg,
 			 struct weft_outbox *outbox)
@@ -122,7 +126,7 @@ void weft_klock_recv(struct weft_locks *locks, const struct weft_msg *msg)
 	    weft_node_is_dead(locks->node, msg->src))
 		return;
 	weft_outbox_init(&outbox, locks->node);
-	/* pairs with synchronize_rcu() of weft_klock_stop() */
+	/* pairs with synchronize_rcu() of weft_locks_stop() */
 	rcu_read_lock();
 	while (!done) {
 		kl = weft_klock_find(locks, msg->line);

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What locks guard, as open files say, see bind.h. */
+/*
+ * Which blocks a lock guards, as programs say by WEFT_IOC_LOCK_BIND: each block belongs to one
+ * lock of the region at most.  Called by lockfile.c for an ioctl and for the end of a file. Only
+ * weft_slots.lock is held here; a lock's own spinlock is taken by weft_klock_bind().
+ */
 #include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
@@ -12,9 +16,9 @@
 #include "locks/wait.h"
 #include "weft.h"
 
-#define BIND_BYTES	16	/* of weft_lockfile.binds, for a slot */
+#define BIND_BYTES	16	/* what an entry of weft_lockfile.binds takes */
 
-/* The lock guards nothing that we know of, but for what is in @guard, too. */
+/* Take the blocks that @kl guards out of weft_slots.bound, but for those of @guard. */
 static void let_go(struct weft_slots *slots, const struct weft_klock *kl,
 		   const struct weft_guard *guard)
 {
@@ -26,7 +30,9 @@ static void let_go(struct weft_slots *slots, const struct weft_klock *kl,
 			xa_erase(&slots->bound, old->block[i]);
 }
 
-/* Whose block it is, if that was said by somebody who must not be in the way. */
+/*
+ * The lock that has the block by a weak guard, which makes way for @guard; NULL: there is none.
+ */
 static struct weft_klock *weaker(struct weft_slots *slots, void *found,
 				 const struct weft_guard *guard)
 {
@@ -35,7 +41,10 @@ static struct weft_klock *weaker(struct weft_slots *slots, void *found,
 	return kl && kl->guard && kl->guard->weak && !guard->weak ? kl : NULL;
 }
 
-/* The blocks belong to the slot from now on; those of @old do already. */
+/*
+ * Give the blocks of @guard to the slot, which has those of @old already.  Return: 0; -EEXIST:
+ * another lock guards one of them; -ENOMEM.
+ */
 static int claim(struct weft_slots *slots, const struct weft_guard *guard,
 		 u32 slot, const struct weft_guard *old)
 {
@@ -71,11 +80,14 @@ static int claim(struct weft_slots *slots, const struct weft_guard *guard,
 	return err;
 }
 
-/* @guard: or NULL.  A reference less of it, whatever becomes of this. */
+/*
+ * Make @guard the guard of @kl; NULL: it guards nothing.  Consumes a reference to @guard, in any
+ * case.
+ */
 static int rebind(struct weft_slots *slots, struct weft_klock *kl,
 		  struct weft_guard *guard)
 {
-	/* nobody else changes it: under @lock */
+	/* stable: only written with weft_slots.lock */
 	struct weft_guard *old = kl->guard;
 	int err = 0;
 
@@ -93,7 +105,9 @@ static int rebind(struct weft_slots *slots, struct weft_klock *kl,
 	return 0;
 }
 
-/* Room to note that the file says what the slot's lock guards, if that is not noted. */
+/*
+ * Reserve an entry of @lf->binds for the slot, if it has none.  Return: 0 or a negative errno.
+ */
 static int reserve_bind(struct weft_lockfile *lf, u32 slot)
 {
 	int err;
@@ -109,10 +123,10 @@ static int reserve_bind(struct weft_lockfile *lf, u32 slot)
 	return err;
 }
 
-/* It came to nothing. */
+/* Give back what reserve_bind() has reserved and nobody has used. */
 static void release_bind(struct weft_lockfile *lf, u32 slot)
 {
-	/* what is only reserved is not seen */
+	/* a reserved entry without a value reads as NULL */
 	if (xa_load(&lf->binds, slot))
 		return;
 	xa_release(&lf->binds, slot);
@@ -120,8 +134,8 @@ static void release_bind(struct weft_lockfile *lf, u32 slot)
 }
 
 /*
- * The file says what the lock guards; @guard: NULL: it takes that back.  @weak: it may
- * not write, so what one said that may stays.
+ * The file says what the lock guards; @guard NULL: it takes that back.  @weak: the file may not
+ * be written to, so its word does not replace that of a file that may.
  */
 static int bind_by(struct weft_lockfile *lf, struct weft_klock *kl,
 		   struct weft_guard *guard, bool weak)
@@ -147,7 +161,7 @@ static int bind_by(struct weft_lockfile *lf, struct weft_klock *kl,
 		release_bind(lf, kl->slot);
 	} else if (guard) {
 		kl->binders += !xa_load(&lf->binds, kl->slot);
-		/* reserved */
+		/* cannot fail: reserve_bind() */
 		xa_store(&lf->binds, kl->slot, xa_mk_value(1), GFP_KERNEL);
 	} else if (xa_erase(&lf->binds, kl->slot)) {
 		weft_lockfile_uncount(lf, BIND_BYTES);

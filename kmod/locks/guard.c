@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What a lock guards, see guard.h. */
+/*
+ * The list of blocks that a lock guards, and what the lock's events mean for those of them that
+ * are in the cache (blocks/guarded.h).  Lists are made for bind.c; step.c, reclaim.c and wait.c
+ * tell the events.  Does not sleep but in weft_guard_make(); writes no field of a block itself.
+ */
 #include <linux/bsearch.h>
 #include <linux/slab.h>
 #include <linux/sort.h>
@@ -17,7 +21,11 @@ static int by_index(const void *left, const void *right)
 
 /* --- the list ------------------------------------------------------------------ */
 
-/* Blocks are known from here on, not bytes: the last one may be half a one. */
+/*
+ * Which blocks a range of bytes covers: a lock guards whole blocks, even if a range ends inside
+ * one. Return: 0; -EINVAL: the range is empty or ends behind the region; errors of asking for
+ * the size.
+ */
 static int to_blocks(struct weft_region *region, const struct weft_lock_range *r,
 		     u64 *first, u64 *last)
 {
@@ -30,14 +38,14 @@ static int to_blocks(struct weft_region *region, const struct weft_lock_range *r
 	*last = end >> region->block_shift;
 	if (*last << region->block_shift < weft_region_size(region))
 		return 0;
-	/* another node may have made it larger */
+	/* another node may have made the region larger */
 	err = region->refresh(region);
 	if (err)
 		return err;
 	return *last << region->block_shift < weft_region_size(region) ? 0 : -EINVAL;
 }
 
-/* Put the block in its place, unless it is there.  Return: false: no room. */
+/* Insert the block in order, once.  Return: false: the list is full. */
 static bool insert(struct weft_guard *guard, u64 block)
 {
 	if (weft_guard_has(guard, block))
@@ -45,7 +53,7 @@ static bool insert(struct weft_guard *guard, u64 block)
 	if (guard->n == WEFT_BIND_MAX)
 		return false;
 	guard->block[guard->n++] = block;
-	/* ranges mostly come in order */
+	/* the block is in order already if programs name ranges in order */
 	if (guard->n > 1 && guard->block[guard->n - 2] > block)
 		sort(guard->block, guard->n, sizeof(u64), by_index, NULL);
 	return true;
@@ -88,7 +96,7 @@ struct weft_guard *weft_guard_make(struct weft_region *region,
 		kfree(all);
 		return ERR_PTR(err);
 	}
-	/* most locks guard few: no more memory than that takes */
+	/* keep only what is used: most locks guard few blocks */
 	guard = kmemdup(all, struct_size(all, block, all->n),
 			GFP_KERNEL_ACCOUNT);
 	kfree(all);
@@ -109,7 +117,7 @@ bool weft_guard_has(const struct weft_guard *guard, u64 block)
 
 /* --- the blocks ------------------------------------------------------------------ */
 
-/* Do @what with each block that is in the cache, which is called @blk there. */
+/* Evaluate @what for each block of @guard that is in the cache; @what calls it blk. */
 #define for_each_cached(guard, what)					\
 	do {								\
 		const struct weft_guard *g_ = (guard);			\

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What a lock guards: blocks of its region, as programs have said it
- * (WEFT_IOC_LOCK_BIND).  It is a hint and no more: whoever is wrong about it, or
- * touches the blocks without the lock, sees coherent contents all the same.
- *
- * A list does not change once it is made.  Its lock has a reference as long as a
- * slot has the lock open, so that the region's inode is there.
+ * The blocks of its region that a lock guards, as programs have said (WEFT_IOC_LOCK_BIND).  A
+ * hint: a wrong one costs time, never coherence.  A list does not change once it is made; its
+ * lock has a reference for as long as a slot has the lock open, so the region's inode stays.
  */
 #ifndef WEFT_GUARD_H
 #define WEFT_GUARD_H
@@ -20,10 +17,11 @@ struct weft_region;
 
 /**
  * struct weft_guard - the blocks that belong to a lock
- * @ref: the lock has one, and who looks
- * @region: theirs
- * @weak: said through a file that may not write: makes way.  weft_slots.lock
- * @n: how many, 1 or more
+ * @ref: of the lock, and of threads that look at the list
+ * @region: of the blocks
+ * @weak: said by a file that may not be written to, so another guard may replace it.
+ * 	weft_slots.lock
+ * @n: of @block, 1 to WEFT_BIND_MAX
  * @block: their indices, ascending
  */
 struct weft_guard {
@@ -35,13 +33,13 @@ struct weft_guard {
 };
 
 /**
- * weft_guard_make() - the blocks of these ranges
- * @range: in the region
+ * weft_guard_make() - make the list of blocks that ranges cover
+ * @range: ranges of bytes of the region
  * @n: how many, 1 to WEFT_BIND_MAX
  *
- * Process context.  Return: the list with a reference; -EINVAL: a range is empty
- * or not inside the region; -E2BIG: more than WEFT_BIND_MAX blocks; -ENOMEM; and
- * what asking for the region's size says.
+ * Process context.  Return: the list with a reference; -EINVAL: a range is empty or not inside
+ * the region; -E2BIG: more than WEFT_BIND_MAX blocks; -ENOMEM; errors of asking the catalog for
+ * the size.
  */
 struct weft_guard *weft_guard_make(struct weft_region *region,
 				   const struct weft_lock_range *range, u32 n);
@@ -49,12 +47,12 @@ struct weft_guard *weft_guard_make(struct weft_region *region,
 /* @guard may be NULL. */
 void weft_guard_put(struct weft_guard *guard);
 
-/* Is this block on the list?  @guard may be NULL. */
+/* Whether the block is on the list.  @guard may be NULL. */
 bool weft_guard_has(const struct weft_guard *guard, u64 block);
 
 /*
- * What becomes of the lock, told to each block that is in the cache: as in bound.h.
- * Any context; the lock's spinlock may be held.
+ * Tell each guarded block that is in the cache what happens to the lock: the events of
+ * blocks/guarded.h. Any context; the lock's spinlock may be held.
  */
 void weft_guard_expect(const struct weft_guard *guard, u8 perm, u32 txn,
 		       struct weft_outbox *outbox);

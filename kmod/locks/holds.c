@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What open files hold of locks, see holds.h. */
+/*
+ * What open files hold: the counts and lists of readers in memory that programs write, and how
+ * the holds of a closed file are given back (reclaim.c).  For lockfile.c.  Nothing that programs
+ * write is believed beyond the locks that they share.  Runs under weft_slots.lock, process
+ * context.
+ */
 #include <linux/bsearch.h>
 #include <linux/build_bug.h>
 #include <linux/mm.h>
@@ -12,7 +17,7 @@
 #include "locks/slots.h"
 
 #define SETTLE_MAX	(HZ / 10)
-#define SETTLE_BATCH	64	/* slots at a time */
+#define SETTLE_BATCH	64	/* slots that are settled at a time */
 
 static_assert(sizeof(struct weft_holds) % PAGE_SIZE == 0);
 static_assert(sizeof(struct weft_cell) == 64, "a cache line, and none is on two pages");
@@ -23,7 +28,7 @@ static unsigned long counts_page(u32 slot)
 	return WEFT_CELL_PAGES + slot / WEFT_COUNTS_A_PAGE;
 }
 
-/* Return: 0 or a negative errno. */
+/* Make a page of struct weft_holds if it is missing.  Return: 0 or a negative errno. */
 static int make_page(struct weft_lockfile *lf, unsigned long index)
 {
 	int err;
@@ -31,7 +36,7 @@ static int make_page(struct weft_lockfile *lf, unsigned long index)
 	lockdep_assert_held(&lf->slots->lock);
 	if (xa_load(&lf->pages, index))
 		return 0;
-	/* those of entries were counted when the file began to use locks */
+	/* pages of entries were charged when the file began to use locks (use_locks()) */
 	err = index < WEFT_CELL_PAGES ? 0 : weft_lockfile_count(lf, PAGE_SIZE);
 	if (err)
 		return err;
@@ -61,7 +66,10 @@ struct page *weft_holds_page(struct weft_lockfile *lf, unsigned long index)
 	return xa_load(&lf->pages, index);
 }
 
-/* A page of a file's struct weft_holds, as programs write it; NULL: it is not there. */
+/*
+ * A page of a file's struct weft_holds, which programs write at the same time; NULL: none was
+ * made.
+ */
 static u32 *numbers_of(const struct weft_lockfile *lf, unsigned long index)
 {
 	struct page *page = xa_load((struct xarray *)&lf->pages, index);
@@ -85,7 +93,7 @@ u32 *weft_holds_count(struct weft_lockfile *lf, u32 slot)
 	return count;
 }
 
-/* How often a file holds a slot to read. */
+/* How often a file read-locks the slot, by its counts. */
 static u32 readers_of(const struct weft_lockfile *lf, u32 slot)
 {
 	const u32 *count = count_of(lf, slot);
@@ -100,9 +108,9 @@ static u32 readers_of(const struct weft_lockfile *lf, u32 slot)
  * @n: how many
  * @s: which, in ascending order
  *
- * What files hold is looked through once for all of them.  A hostile program can have many
- * files and leave many slots unsettled: each look takes as long as there are files, and no
- * longer with more slots.
+ * The counts and lists of all files are read once for the whole batch.  A hostile program can
+ * open many files and leave many slots unsettled: the time of a pass grows with the files, not
+ * with the slots.
  */
 struct batch {
 	u32 n;
@@ -130,7 +138,7 @@ static void count_entry(struct batch *b, u32 entry)
 	s->readers += what == WEFT_ENTRY_HELD;
 }
 
-/* What the entries of a file say. */
+/* Count the entries of a file for all slots of the batch. */
 static void count_entries(struct batch *b, const struct weft_lockfile *lf)
 {
 	unsigned long index, i;
@@ -153,7 +161,7 @@ static void count_counts(struct batch *b, const struct weft_lockfile *lf)
 	cond_resched();
 }
 
-/* The next ones that are unsettled: after the last one, all in turn. */
+/* Take the next unsettled slots, in turn, beginning behind the last batch. */
 static void fill(struct weft_slots *slots, struct batch *b)
 {
 	unsigned long slot = slots->settle_at;
@@ -175,11 +183,11 @@ static void settle_batch(struct weft_slots *slots, struct batch *b)
 
 	for (i = 0; i < b->n; i++)
 		weft_klock_look(&b->s[i]);
-	/* in the opposite order of programs, see weft_klock_look() */
+	/* read in the opposite order of the programs' writes: weft_klock_look() */
 	smp_rmb();
 	xa_for_each(&slots->files, owner, lf)
 		count_entries(b, lf);
-	/* who changes a count then clears its entry */
+	/* a program changes the count first and then clears its entry */
 	smp_rmb();
 	xa_for_each(&slots->files, owner, lf)
 		count_counts(b, lf);
@@ -189,8 +197,8 @@ static void settle_batch(struct weft_slots *slots, struct batch *b)
 }
 
 /*
- * Settle what can be, look again at the rest later: a fifth of a processor's time at most
- * goes to it, and others get @lock meanwhile.
+ * Settle what can be settled now and look at the rest later: at most a fifth of a processor's
+ * time, so that others get @lock meanwhile.
  */
 static void settle_some(struct weft_slots *slots)
 {
@@ -225,7 +233,10 @@ void weft_holds_settle(struct work_struct *work)
 	mutex_unlock(&slots->lock);
 }
 
-/* What one entry of a file that is gone says. */
+/*
+ * Add one entry of a closed file to its counts, or to @listed; any other leaves the slot
+ * unsettled.
+ */
 static void bury_entry(struct weft_slots *slots, struct weft_lockfile *lf,
 		       struct xarray *listed, u32 entry)
 {
@@ -241,7 +252,7 @@ static void bury_entry(struct weft_slots *slots, struct weft_lockfile *lf,
 			++*count;
 			return;
 		}
-		break; /* never opened through it: those who are left know */
+		break; /* the file never opened the slot: settle it by what the other files hold */
 	case WEFT_ENTRY_LISTED:
 		n = xa_load(listed, slot);
 		xa_store(listed, slot, xa_mk_value((n ? xa_to_value(n) : 0) + 1),
@@ -252,7 +263,7 @@ static void bury_entry(struct weft_slots *slots, struct weft_lockfile *lf,
 	xa_set_mark(&slots->slot, slot, WEFT_SLOT_CHANGING);
 }
 
-/* All of them: what is held is in its counts then, as the rest is. */
+/* Move what the entries hold into the file's counts, and count listed readers in @listed. */
 static void bury_entries(struct weft_slots *slots, struct weft_lockfile *lf,
 			 struct xarray *listed)
 {
@@ -276,7 +287,7 @@ void weft_holds_bury(struct weft_slots *slots, struct weft_lockfile *lf)
 	lockdep_assert_held(&slots->lock);
 	xa_init(&listed);
 	bury_entries(slots, lf, &listed);
-	/* before those who wait look again */
+	/* before waiters look at the lists again */
 	weft_lists_leave(slots, lf);
 	xa_for_each(&slots->slot, slot, kl) {
 		bool pending = xa_get_mark(&slots->slot, slot, WEFT_SLOT_CHANGING);
@@ -292,7 +303,7 @@ void weft_holds_bury(struct weft_slots *slots, struct weft_lockfile *lf)
 	}
 	xa_destroy(&listed);
 	slots->delay = 1;
-	/* A program that ends may close very many: not one long look for each of them. */
+	/* one long pass serves many closes: a program that ends may close thousands of files */
 	now = jiffies;
 	if (xa_empty(&slots->files) || !time_before(now, slots->rested))
 		settle_some(slots);

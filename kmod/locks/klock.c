@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Locks at this node: the table of them, their life; see klock.h. */
+/*
+ * The table of this node's locks, and their life: found, made, killed, freed.  Called by the
+ * files of this folder, control/inspect.c and fs/policy.c.  Decides nothing about a lock: that
+ * is step.c.
+ */
 #include <linux/build_bug.h>
 #include <linux/lockdep.h>
 #include <linux/moduleparam.h>
@@ -17,7 +21,7 @@ struct weft_lock_tuning weft_lock_tuning = {
 	.local_hands = 16,
 };
 
-/* For measurements of what each of them brings; READ_ONCE where they are used. */
+/* To measure what each of them brings. */
 module_param_named(lock_fetch, weft_lock_tuning.fetch, bool, 0644);
 MODULE_PARM_DESC(lock_fetch, "ask for all that a lock guards when the lock has come");
 module_param_named(lock_pass, weft_lock_tuning.pass, bool, 0644);
@@ -39,7 +43,7 @@ void weft_locks_woken(struct weft_locks *locks)
 		wake_up_all(&locks->gone);
 }
 
-/* Of their own: they are a little over 512 bytes, and there may be very many. */
+/* a cache of its own: a lock takes a little over 512 bytes, and a node may have very many */
 static struct kmem_cache *klock_cache;
 static struct lock_class_key klock_table_class;
 
@@ -54,7 +58,7 @@ void weft_klock_put(struct weft_klock *kl)
 
 	if (!refcount_dec_and_test(&kl->ref))
 		return;
-	/* a lookup in softirq may still read @ref */
+	/* weft_klock_find() in softirq may still read @ref */
 	call_rcu(&kl->rcu, klock_free);
 	atomic_dec(&locks->alive);
 	weft_locks_woken(locks);
@@ -124,7 +128,7 @@ struct weft_klock *weft_klock_get(struct weft_locks *locks, u64 key)
 		if (!err)
 			return kl;
 		weft_klock_discard(kl);
-	} while (err == -EBUSY); /* somebody was faster */
+	} while (err == -EBUSY); /* another thread has inserted the lock */
 	return ERR_PTR(err);
 }
 
@@ -144,7 +148,7 @@ void weft_klock_kill(struct weft_klock *kl)
 	if (kl->handing)
 		atomic_dec(&kl->locks->hand_overs);
 	kl->handing = false;
-	/* if it is running, it sees @dead and gives its reference back */
+	/* a timer that is running sees @dead and gives its reference back */
 	if (kl->armed && hrtimer_try_to_cancel(&kl->timer) == 1) {
 		kl->armed = false;
 		weft_klock_put(kl);
@@ -161,8 +165,8 @@ void weft_locks_init(struct weft_locks *locks, struct weft_node *node,
 	locks->node = node;
 	locks->regions = regions;
 	/*
-	 * xa_init_flags() gives all xarrays of a file, or of a bundle, one class.  Softirqs take
-	 * the lock of this one alone.
+	 * Softirqs take the lock of this xarray and of no other in the file or bundle, which all
+	 * have one lockdep class by xa_init_flags().
 	 */
 	xa_init_flags(&locks->table, XA_FLAGS_LOCK_BH);
 	lockdep_set_class(&locks->table.xa_lock, &klock_table_class);
@@ -183,6 +187,6 @@ int weft_klock_init(void)
 
 void weft_klock_exit(void)
 {
-	rcu_barrier(); /* locks that are still to be freed */
+	rcu_barrier(); /* klock_free() of dead locks */
 	kmem_cache_destroy(klock_cache);
 }

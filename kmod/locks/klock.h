@@ -1,34 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Locks that this node has, asks for, or hands over.
- *
- * A struct weft_klock joins a lock line of the protocol core (core/lock.h) with
- * the word that the programs of this node share (uapi/weft.h), and with those
- * that wait in the kernel.  The core gets permission from other nodes; the word
- * shares it out here, first come first served:
- *
- * - Bits 0-1 of the word are the permission.  Programs take the lock without us
- *   as long as SLOW is clear.  It is set while anybody waits here, while the
- *   node has to give the permission up, and while the holds of a dead file are
- *   being settled.  From then on holds only become less unless we add to them.
- * - Permission is given up by weft_lock_revoked() only, when SLOW was set and the
- *   word then said that nobody holds the lock.  Who leaves a lock with SLOW set
- *   tells us, so either it or we see that nobody holds it.
- * - Readers need not be in the word: if it says LISTED, programs list them where the
- *   kernel alone can look (slots.h).  It looks after it has set SLOW, and takes
- *   LISTED away when it finds nobody.  Both sides have a barrier between what they
- *   write and what they read: we see the entry, or the reader sees SLOW.
- * - Writers of this node may overtake each other for WEFT_STRICT_NS: the first one in
- *   the queue is told that the lock was left (TELL), and takes it if nobody was
- *   faster.  Who has waited longer gets it from who leaves it.
- * - When permission comes, those at the head of the queue that it suffices for
- *   have the lock before it can be taken away again.
- *
- * All locks are in one table by the names of their lines, not by inode: what
- * comes for a lock whose inode is gone must find what this node said before.  A
- * lock that nobody has open, in state I with nothing outstanding, is freed.
- *
- * Lock order, contexts and lifetimes are in docs/kernel.md.
+ * Locks that this node has, asks for, or hands over: struct weft_klock joins a lock line of the
+ * core (core/lock.h) with the word that programs of this node share (uapi/weft.h) and with those
+ * that wait in the kernel.  For all of this folder; fs/ and control/ look at locks by it.
  */
 #ifndef WEFT_KLOCK_H
 #define WEFT_KLOCK_H
@@ -50,12 +24,36 @@ struct weft_locks;
 struct weft_node;
 struct weft_regions;
 
+/*
+ * The core gets permission from other nodes; the word shares it out here, first come first served:
+ *
+ * - Bits 0-1 of the word are the permission.  Programs take the lock without the kernel as long
+ *   as SLOW is clear.  SLOW is set while a program waits here, while the node has to give the
+ *   permission up, and while the holds of a closed file are being settled.  With SLOW set, holds
+ *   only become fewer unless the kernel adds to them.
+ * - The node gives permission up by weft_lock_revoked() alone, after it has set SLOW and the word
+ *   has then said that no program holds the lock.  A program that leaves a lock with SLOW set
+ *   calls the kernel, so either it or the kernel sees that the lock is free.
+ * - The word need not count readers: with LISTED set, programs list them where only the kernel
+ *   looks (slots.h), after it has set SLOW; it clears LISTED when the lists are empty.  Both sides
+ *   have a barrier between write and read: the kernel sees the entry, or the reader sees SLOW.
+ * - Writers of this node may overtake each other for WEFT_STRICT_NS: the kernel tells the first
+ *   one in the queue that the lock was left (TELL), and that one takes it if no other was faster.
+ *   A writer that has waited longer gets the lock from the program that leaves it.
+ * - When permission comes, the head of the queue takes the lock, as far as the permission
+ *   suffices, before another node can take it away again.
+ *
+ * All locks of a node are in one table by the names of their lines, not by inode: a message for a
+ * lock whose inode is gone must find what this node said before.  A lock that no file has open,
+ * in state I with nothing outstanding, is freed.  docs/kernel.md: lock order, contexts, lifetimes.
+ */
+
 /**
- * struct weft_holder - who takes a lock, or leaves it
+ * struct weft_holder - a file that takes a lock, or leaves it
  * @perm: WEFT_S or WEFT_M
- * @owner: number of the open file
- * @readers: how often the file holds this lock to read; shared with programs
- * @since: when it first asked, ns: its place among those who wait
+ * @owner: number of the open file (struct weft_lockfile)
+ * @readers: the file's count of its read holds of the lock, which programs change
+ * @since: when the thread first asked, ns: its place in the queue
  */
 struct weft_holder {
 	u8 perm;
@@ -65,9 +63,9 @@ struct weft_holder {
 };
 
 /**
- * struct weft_patience - how long somebody waits for a lock
- * @try: not for others that have it
- * @until: until @deadline
+ * struct weft_patience - how long a thread waits for a lock
+ * @try: do not wait for other holders
+ * @until: wait until @deadline
  * @clock: CLOCK_REALTIME or CLOCK_MONOTONIC
  * @deadline: on that clock
  */
@@ -80,60 +78,57 @@ struct weft_patience {
 
 /**
  * struct weft_klock - one lock
- * @locks: that it is in
- * @core: state of the line.  @lock
- * @lock: all below that says so, and all that the kernel changes in the word and
- *	in counts of readers.  Taken with bottom halves off
- * @ref: the table has one, so has an armed timer, the slot, and who looks
- * @dead: out of the table
- * @unsettled: what a dead file held is not known yet.  @lock
- * @leaving: give it back as soon as nothing is outstanding.  @lock
- * @stray: made for a message, nobody here ever asked for it.  @lock
- * @handing: counted in the hand-overs under way.  @lock
+ * @locks: the node's locks
+ * @core: the line's state in the protocol.  @lock
+ * @lock: guards all that is marked @lock below, and what the kernel changes in the word and in
+ * 	counts of readers.  Taken with bottom halves off
+ * @ref: of the table, an armed timer, the slot, and each thread that uses it
+ * @dead: it is out of the table.  @lock
+ * @unsettled: what a closed file held is not known yet.  @lock
+ * @leaving: give the lock back as soon as nothing is outstanding.  @lock
+ * @stray: made for a message; no program of this node has asked for it.  @lock
+ * @handing: counted in weft_locks.hand_overs.  @lock
  * @timed: @timer is set up.  @lock
  * @armed: @timer has a reference.  @lock
- * @refused: @due is a back-off.  @lock
- * @advance: wanted to write, so that all other nodes lose it: an event.  @lock
- * @uncounted: there may be programs that await events and are not counted in the word one by one.
- *	@lock
- * @here: the word has said that this node has it, and no event was told since.  @lock to
- *	write
- * @passed: what it guards is on its way with it, as who had it says.  @lock
- * @repeated: the request was repeated: which copy is answered is not known.  @lock
- * @homing: what was modified under it is on its way home (release.h).  @lock
- * @home: it was there when @moves was @home_moves, if @home_time is the same.  @lock
+ * @refused: @due ends a back-off, not a time-out.  @lock
+ * @advance: get the lock to write, so that all other nodes count an event.  @lock
+ * @uncounted: programs may await events that the word does not count.  @lock
+ * @here: the word says that this node has the lock, and programs have counted on that since the
+ * 	last event.  @lock to write
+ * @passed: the old holder passes on the guarded blocks.  @lock
+ * @repeated: the request was repeated, so no round trip can be measured (Karn).  @lock
+ * @homing: what was modified under it is being written home (release.h).  @lock
+ * @home: all of that was at home when @moves was @home_moves, and still is if @home_time has not
+ * 	changed.  @lock
  * @home_moves: see @home.  @lock
- * @home_time: another one each time that programs may take it without us.  @lock
+ * @home_time: raised when programs may take the lock without the kernel.  @lock
  * @homing_moves: @moves when @homing began.  @lock
  * @homing_time: @home_time then.  @lock
- * @homing_work: sees to it, and has a reference
+ * @homing_work: writes it home; has a reference
  * @losses: time-outs in a row.  @lock
- * @hands: how often the node served its own since it has to give the lock up.
- *	@lock
- * @moves: raised by each change of the word's holds by the kernel.  @lock
- * @wants: how often permission was asked for.  @lock to write
- * @asked_txn: the last request that was counted.  @lock
- * @asked: when the permission under way was asked for, ns.  @lock to write
- * @heard: when the node heard that it has to give the lock up, ns; 0: it need
- *	not.  @lock
- * @usual_us: how long it took lately until permission came.  @lock
- * @due: when @timer has something to do, ns.  @lock
- * @word: NULL: nobody has the lock open.  @lock, and weft_slots.lock to
- *	write
+ * @hands: how often the node served its own threads since another node asked.  @lock
+ * @moves: raised whenever the kernel changes holds in the word.  @lock
+ * @wants: how often the node asked for permission.  @lock to write
+ * @asked_txn: the last request that was counted as sent.  @lock
+ * @asked: when the node asked for the permission that it waits for, ns.  @lock to write
+ * @heard: when another node's wish for the lock was heard, ns; 0: there is none.  @lock
+ * @usual_us: smoothed time from asking to permission.  @lock
+ * @due: when @timer has to act, ns.  @lock
+ * @word: shared with programs; NULL: no file has the lock open.  @lock, and weft_slots.lock to
+ * 	write
  * @slot: its number, while there is a @word.  weft_slots.lock
- * @lists: where readers of it may be listed, while there is a @word; NULL: nowhere.
- *	@lock
- * @guard: what it guards, NULL: nothing that we know of.  @lock
- * @learn: what it seems to guard, if nobody has said; NULL: nothing was seen.  @lock
- * @binders: files that have said so.  weft_slots.lock
- * @waiters: struct weft_waiter, first come first.  @lock
- * @nr_waiters: how many.  @lock
+ * @lists: where programs may list readers, while there is a @word; NULL: nowhere. @lock
+ * @guard: blocks that it guards, as programs say; NULL: none has said.  @lock
+ * @learn: guard learning; NULL: nothing was observed.  @lock
+ * @binders: files that have said the guard.  weft_slots.lock
+ * @waiters: threads in the kernel that wait for it, struct weft_waiter, first come first. @lock
+ * @nr_waiters: how many of them.  @lock
  * @awaiting: threads that await the next event of the word
- * @grants: how often permission came.  @lock
+ * @grants: how often permission came: turns of the guard learning.  @lock
  * @hand_overs: how often this node chose the next holder.  @lock
- * @timer: repetition and back-off.  Not stopped when the answer comes: it looks
- *	at @due itself
- * @rcu: of the lookup in softirq
+ * @timer: repeats requests and ends back-offs.  An answer does not stop it: it looks at @due
+ * 	when it fires
+ * @rcu: for weft_klock_find() in softirq
  */
 struct weft_klock {
 	struct weft_locks *locks;
@@ -192,15 +187,15 @@ enum weft_klocks_mode {
 
 /**
  * struct weft_locks - all locks of a node
- * @node: which
- * @regions: that it knows
- * @table: by the name of the line; looked up under RCU
+ * @node: whose locks they are
+ * @regions: of the node
+ * @table: struct weft_klock by the name of its line; looked up under RCU
  * @mode: enum weft_klocks_mode
- * @alive: structures, also those out of the table
- * @strays: locks that only messages told us of
- * @hand_overs: under way
- * @died: jiffies when nodes were last said to be dead, 0: never
- * @gone: for a hand-over less, a structure less, an empty table
+ * @alive: locks that are not freed, also those out of the table
+ * @strays: locks that were made for messages alone
+ * @hand_overs: hand-overs that are not acknowledged
+ * @died: jiffies when nodes were last declared dead; 0: never
+ * @gone: woken for a hand-over less, a lock less, an empty table
  */
 struct weft_locks {
 	struct weft_node *node;
@@ -215,17 +210,15 @@ struct weft_locks {
 };
 
 /**
- * struct weft_lock_tuning - parameters of the module
- * @fetch: what a lock guards is asked for when it has come
- * @pass: ... and passed on with it, and expected with it
- * @learn: so is what it guards as far as was seen, if nobody has said what it guards
- * @map: ... and mapped for who gets the lock
- * @keep: locks that nobody holds, and what they guard, stay until somebody else wants
- *	them
- * @local_hands: so often this node serves its own while another one waits.
+ * struct weft_lock_tuning - parameters of the module, to switch off what is to be measured. 
+ * READ_ONCE
+ * @fetch: ask for all guarded blocks when the lock has come
+ * @pass: pass them on with the lock, and expect them with it
+ * @learn: do so with learnt blocks, if no program has said a guard
+ * @map: map them for the thread that gets the lock
+ * @keep: keep unheld locks and guarded blocks until another node wants them
+ * @local_hands: how often the node serves its own threads while another node waits
  *
- *
- * To switch off what is to be measured.  READ_ONCE.
  */
 struct weft_lock_tuning {
 	bool fetch;
@@ -243,37 +236,43 @@ void weft_klock_put(struct weft_klock *kl);
 /**
  * weft_klock_get() - find a lock, or make it
  *
- * Process context.  Return: the lock with a reference; -ENOMEM.
+ * Process context.  Return: the lock with a reference, or -ENOMEM.
  */
 struct weft_klock *weft_klock_get(struct weft_locks *locks, u64 key);
 
-/* Something that is waited for in weft_locks.gone may have happened. */
+/* Wake those that wait in weft_locks.gone. */
 void weft_locks_woken(struct weft_locks *locks);
 
-/* With a reference for the table and one for the caller; NULL: no memory. */
+/*
+ * Make a lock that is not in the table yet, with a reference for the table and one for the
+ * caller; NULL: no memory.
+ */
 struct weft_klock *weft_klock_alloc(struct weft_locks *locks, u64 key, gfp_t gfp);
 
-/* It never was in the table. */
+/* Free a lock that never was in the table. */
 void weft_klock_discard(struct weft_klock *kl);
 
-/* Any context.  Return: the lock with a reference, or NULL. */
+/* Look a lock up.  Any context.  Return: the lock with a reference, or NULL. */
 struct weft_klock *weft_klock_find(struct weft_locks *locks, u64 key);
 
-/* The first one from *key to @last, with a reference; *key is set to it. */
+/*
+ * The first lock from *key to @last, with a reference; sets *key to its key.  NULL: there is
+ * none.
+ */
 struct weft_klock *weft_klock_next(struct weft_locks *locks, u64 *key, u64 last);
 
-/* It is not only a message any more that wants it. */
+/* A program wants the lock: it is no stray any more. */
 void weft_klock_no_stray(struct weft_klock *kl) __must_hold(&kl->lock);
 
-/* Out of the table.  The caller has a reference. */
+/* Take the lock out of the table.  The caller has a reference of its own. */
 void weft_klock_kill(struct weft_klock *kl) __must_hold(&kl->lock);
 
-/* No locks yet, of @node; and all of them given back. */
+/* Begin without locks; end, when all were given back. */
 void weft_locks_init(struct weft_locks *locks, struct weft_node *node,
 		     struct weft_regions *regions);
 void weft_locks_exit(struct weft_locks *locks);
 
-/* When the module is loaded: 0 or -ENOMEM; and when it goes. */
+/* At load: 0 or -ENOMEM; at unload. */
 int weft_klock_init(void);
 void weft_klock_exit(void);
 

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What a lock guards, learnt; see learn.h. */
+/*
+ * Guard learning: which blocks come with a lock without a program's word, by what programs miss
+ * that have it, until that is of no use.  step.c tells the lock's events, observe.c the misses.
+ * Any context, under the lock's spinlock; does not wait for a block.
+ */
 #include <linux/build_bug.h>
 #include <linux/minmax.h>
 
@@ -8,11 +12,11 @@
 #include "locks/learn.h"
 #include "net/node.h"
 
-#define STREAK		3	/* turns in a row until it is learnt */
-#define STREAK_MAX	96	/* ... of what was learnt for nothing again and again */
-#define CREDIT		2	/* turns in a row for nothing until it is forgotten */
-#define WORTH		16	/* of use so often, it was not learnt for nothing */
-#define IDLE		16	/* turns in which nothing was seen of it: it makes way */
+#define STREAK		3	/* misses, a turn each, in a row until a block is learnt */
+#define STREAK_MAX	96	/* the same for a block that was learnt in vain again and again */
+#define CREDIT		2	/* turns in a row of no use until it is forgotten */
+#define WORTH		16	/* uses that make it worth to learn a block again soon */
+#define IDLE		16	/* turns without miss or use: its place may be taken */
 
 static_assert(STREAK_MAX <= U8_MAX && WORTH <= U8_MAX, "fields of struct weft_learnt");
 
@@ -48,7 +52,10 @@ static void unlearn(struct weft_learn *learn, struct weft_learnt *e, struct weft
 	weft_block_put(blk);
 }
 
-/* It was of no use.  Next time it takes longer, unless it was of use before. */
+/*
+ * The block came in vain: forget it.  Unless it was of use before, it takes twice as many misses
+ * to be learnt again.
+ */
 static void forget(struct weft_klock *kl, struct weft_learnt *e, struct weft_outbox *outbox)
 {
 	count(kl, WEFT_STAT_LOCK_FORGOTTEN);
@@ -56,7 +63,7 @@ static void forget(struct weft_klock *kl, struct weft_learnt *e, struct weft_out
 	unlearn(kl->learn, e, outbox);
 }
 
-/* A place for a block: of one that nothing was seen of for long. */
+/* An entry for a block: a free one, or that of a block that was idle; NULL: none. */
 static struct weft_learnt *add(struct weft_klock *kl, u64 block, struct weft_outbox *outbox)
 {
 	struct weft_learn *learn = kl->learn;
@@ -68,7 +75,10 @@ static struct weft_learnt *add(struct weft_klock *kl, u64 block, struct weft_out
 	for (i = 0; !e && i < learn->n; i++) {
 		u32 ago = kl->grants - learn->learnt[i].turn;
 
-		/* not those of this turn and the last: more than fit would push each other out */
+		/*
+		 * entries of this turn and the last one stay: more blocks than fit would evict
+		 * each other
+		 */
 		if (ago >= IDLE || (ago > 1 && !learn->learnt[i].credit))
 			e = &learn->learnt[i];
 	}
@@ -106,7 +116,7 @@ void weft_learn_missed(struct weft_klock *kl, u64 block, bool same, struct weft_
 	ago = kl->grants - e->turn;
 	if (e->streak && !ago)
 		return;
-	/* a turn without a miss takes one away */
+	/* each turn without a miss takes one off the streak */
 	if (!same || !ago || e->streak < ago)
 		e->streak = 0;
 	else
@@ -203,7 +213,7 @@ void weft_learn_come(struct weft_klock *kl, bool passed, struct weft_outbox *out
 	u32 i = 0;
 
 	lockdep_assert_held(&kl->lock);
-	/* what is only asked for nobody would see to be of no use */
+	/* a block that did not come with the lock would never be judged of no use */
 	if (!READ_ONCE(weft_lock_tuning.learn) || !READ_ONCE(weft_lock_tuning.pass)) {
 		weft_learn_drop(kl, outbox);
 		return;
@@ -214,7 +224,7 @@ void weft_learn_come(struct weft_klock *kl, bool passed, struct weft_outbox *out
 	}
 }
 
-/* Also of blocks that are not learnt here: others may have learnt them. */
+/* Offer blocks that are not learnt here, too: the next holders may have learnt them. */
 void weft_learn_pass(struct weft_klock *kl, const struct weft_successors *successors,
 		     struct weft_outbox *outbox)
 {
@@ -230,7 +240,7 @@ void weft_learn_pass(struct weft_klock *kl, const struct weft_successors *succes
 	}
 }
 
-/* Was it of use that the block came with the lock? */
+/* Judge by @found (WEFT_GUARDED_*) whether it was of use that the block came with the lock. */
 static void judge(struct weft_klock *kl, struct weft_learnt *e, u32 found,
 		  struct weft_outbox *outbox)
 {
@@ -258,7 +268,9 @@ static void leave_one(struct weft_klock *kl, struct weft_learnt *e, struct weft_
 	}
 	if (!writer)
 		return;
-	/* one of us who read has the block, and had lent it to the others */
+	/*
+	 * one of the readers that give up the lock owns the block, and has lent it to the others
+	 */
 	weft_guarded_offer(blk, kl->learn->lock, &successors, outbox);
 	if (e->credit)
 		weft_guarded_return(blk, writer, outbox);

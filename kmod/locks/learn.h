@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What a lock guards, though no program has said so: blocks that are missed each time that
- * the lock has come from another node, by the program that has it (locks/observe.h).  They come
- * with the lock from then on, as those that programs name (guard.h), until that is of no use
- * any more.  docs/kernel.md, "What locks guard, learnt".
+ * Guard learning: blocks that are missed each time the lock has come from another node, by the
+ * program that has it (observe.h), come with the lock from then on, as those that programs name
+ * (guard.h), until that is of no use.  For the files of this folder.  docs/kernel.md, "What
+ * locks guard, learnt".
  */
 #ifndef WEFT_LEARN_H
 #define WEFT_LEARN_H
@@ -16,16 +16,16 @@ struct weft_outbox;
 struct weft_region;
 struct weft_successors;
 
-#define WEFT_LEARN_BLOCKS	8	/* of a lock */
+#define WEFT_LEARN_BLOCKS	8	/* of one lock */
 
 /**
  * struct weft_learnt - a block that a lock may guard
  * @block: its index
- * @turn: of the lock at this node (weft_klock.grants), when it was missed or of use last
- * @streak: in so many turns in a row it was missed
- * @need: so many it takes to be learnt
- * @credit: so many turns more may be of no use, then it is forgotten; 0: it is not learnt
- * @saved: how often it was of use since it was learnt, up to what can be counted
+ * @turn: weft_klock.grants when the block was last missed or of use
+ * @streak: turns in a row in which it was missed
+ * @need: @streak at which it is learnt
+ * @credit: turns of no use until it is forgotten; 0: it is not learnt
+ * @saved: how often it was of use since it was learnt; does not overflow
  */
 struct weft_learnt {
 	u64 block;
@@ -37,13 +37,11 @@ struct weft_learnt {
 };
 
 /**
- * struct weft_learn - what is known of a lock
- * @region: of its blocks
- * @lock: its number for them, see guarded.h
+ * struct weft_learn - what is known of a lock.  All under weft_klock.lock
+ * @region: of the blocks
+ * @lock: number of the lock for blocks/guarded.h
  * @n: of @learnt
- * @learnt: first those that were seen first
- *
- * All under weft_klock.lock.
+ * @learnt: entries, the oldest first
  */
 struct weft_learn {
 	struct weft_region *region;
@@ -54,16 +52,16 @@ struct weft_learn {
 
 /**
  * weft_learn_missed() - the program that has the lock has missed a block
- * @same: it was not missed otherwise since it was missed with this lock
+ * @same: no program has missed it without this lock since
  */
 void weft_learn_missed(struct weft_klock *kl, u64 block, bool same, struct weft_outbox *outbox)
 	__must_hold(&kl->lock);
 
-/* Another lock guards the block, as a program says. */
+/* A program has said that another lock guards the block. */
 void weft_learn_give_way(struct weft_klock *kl, u64 block, struct weft_outbox *outbox)
 	__must_hold(&kl->lock);
 
-/* Nothing is known of it any more. */
+/* Forget all that was learnt. */
 void weft_learn_forget(struct weft_klock *kl, struct weft_outbox *outbox)
 	__must_hold(&kl->lock);
 
@@ -71,7 +69,7 @@ void weft_learn_forget(struct weft_klock *kl, struct weft_outbox *outbox)
 u32 weft_learn_list(const struct weft_klock *kl, u64 block[WEFT_LEARN_BLOCKS])
 	__must_hold(&kl->lock);
 
-/* What becomes of the lock: as in guard.h. */
+/* The events of a lock, as in guard.h. */
 void weft_learn_expect(struct weft_klock *kl, u8 perm, u32 txn, struct weft_outbox *outbox)
 	__must_hold(&kl->lock);
 void weft_learn_come(struct weft_klock *kl, bool passed, struct weft_outbox *outbox)
@@ -82,8 +80,8 @@ void weft_learn_pass(struct weft_klock *kl, const struct weft_successors *succes
 		     struct weft_outbox *outbox) __must_hold(&kl->lock);
 
 /*
- * The lock is given up: what came with it has been of use, or not.  @writer: who gets it
- * from readers, 0: nobody is known.
+ * The lock is given up: judge whether what came with it was of use.  @writer: transaction of the
+ * writer that gets the lock from readers; 0: not known.
  */
 void weft_learn_leave(struct weft_klock *kl, u32 writer, struct weft_outbox *outbox)
 	__must_hold(&kl->lock);

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Locks as open files see them, see lockfile.h. */
+/*
+ * Locks as open files see them: the ioctls and mappings of uapi/weft.h, slots, and the end of a
+ * file. Called by fs/file.c, fs/dir.c and fs/lifetime.c.  Checks all that programs pass; takes
+ * locks only by wait.c, and never touches a word itself.
+ */
 #include <linux/cred.h>
 #include <linux/fcntl.h>
 #include <linux/file.h>
@@ -26,10 +30,10 @@
 #include "weft.h"
 
 #define OWNER_MAX	65535
-#define INDEX_BITS	36	/* of the name of a line: offsets up to 64 GiB */
-#define COMES_BACK_NS	NSEC_PER_SEC	/* within this, who was interrupted */
+#define INDEX_BITS	36	/* of a line's name: offsets below 64 GiB */
+#define COMES_BACK_NS	NSEC_PER_SEC	/* an interrupted thread that is back within this keeps its place */
 #define WORDS_A_PAGE	(PAGE_SIZE / sizeof(struct weft_lock_word))
-/* Memory that a slot takes, with its part of tables, and what may be learnt of it. */
+/* Memory that a slot is charged for: lock, word, guard learning, its part of tables. */
 #define SLOT_BYTES	(sizeof(struct weft_klock) + sizeof(struct weft_lock_word) + \
 			 sizeof(struct weft_learn) + 32)
 
@@ -41,7 +45,7 @@ static struct weft_lockfile *lockfile_of(struct file *file)
 	return smp_load_acquire(&file->private_data);
 }
 
-/* The memory of one more slot counts for the user of @lf, as long as there are slots. */
+/* Charge a slot to the user of @lf.  The slot stays charged when the file is closed. */
 static int count_slot(struct weft_slots *slots, const struct weft_lockfile *lf)
 {
 	size_t taken;
@@ -60,7 +64,7 @@ static int count_slot(struct weft_slots *slots, const struct weft_lockfile *lf)
 	return err;
 }
 
-/* It did not become one. */
+/* Take back count_slot(): the slot was not made. */
 static void uncount_slot(struct weft_slots *slots, const struct weft_lockfile *lf)
 {
 	size_t taken;
@@ -73,7 +77,7 @@ static void uncount_slot(struct weft_slots *slots, const struct weft_lockfile *l
 	weft_lockquota_return(lf->uid, SLOT_BYTES);
 }
 
-/* From now on the file uses locks. */
+/* Make the file's struct weft_lockfile, unless there is one. */
 static struct weft_lockfile *use_locks(struct weft_slots *slots, struct file *file)
 {
 	struct weft_lockfile *lf;
@@ -109,7 +113,10 @@ static struct weft_lockfile *use_locks(struct weft_slots *slots, struct file *fi
 	return lf;
 }
 
-/* The next free slot of @max becomes that of @kl. */
+/*
+ * Give @kl the next free slot.  Return: 0; -ENOSPC: @max are in use; -ESTALE: @kl is dead, get
+ * it anew; other errors.
+ */
 static int add_slot(struct weft_slots *slots, const struct weft_lockfile *lf,
 		    struct weft_klock *kl, u32 max)
 {
@@ -136,7 +143,7 @@ static int add_slot(struct weft_slots *slots, const struct weft_lockfile *lf,
 		err = -ESTALE;
 		goto out;
 	}
-	xa_store(&slots->slot, slot, kl, GFP_KERNEL); /* reserved */
+	xa_store(&slots->slot, slot, kl, GFP_KERNEL); /* cannot fail: reserved above */
 	WRITE_ONCE(slots->n, slot + 1);
 	return 0;
 out:
@@ -159,7 +166,7 @@ static int open_slot(struct weft_lockfile *lf, u64 offset, u32 max, u32 *slot)
 		if (!err)
 			*slot = kl->slot;
 		else
-			weft_klock_kick(kl); /* frees it if it was made for us */
+			weft_klock_kick(kl); /* frees the lock if it was made just now */
 		weft_klock_put(kl);
 	} while (err == -ESTALE);
 	return err;
@@ -170,7 +177,7 @@ static int check_offset(struct weft_region *region, u64 offset)
 	int err;
 
 	if (offset >= weft_region_size(region)) {
-		/* another node may have made it larger */
+		/* another node may have made the region larger */
 		err = region->refresh(region);
 		if (err)
 			return err;
@@ -183,7 +190,7 @@ static int check_offset(struct weft_region *region, u64 offset)
 static long ioctl_open(struct weft_slots *slots, struct file *file,
 		       struct weft_lock_open __user *arg)
 {
-	/* who may only read cannot use up what others need to write */
+	/* files that may only be read cannot use up the slots that writers need */
 	u32 max = file->f_mode & FMODE_WRITE ? WEFT_LOCKS_MAX : WEFT_LOCKS_MAX / 2;
 	struct weft_lock_open o;
 	struct weft_lockfile *lf;
@@ -211,7 +218,7 @@ static long ioctl_open(struct weft_slots *slots, struct file *file,
 
 /* --- an open file for locks alone --------------------------------------------------- */
 
-/* The file of @sb that is mapped at @address to be shared: its reference is the caller's. */
+/* The file of @sb that is mapped shared at @address, with a reference for the caller. */
 static struct file *mapped_at(const struct super_block *sb, unsigned long address)
 {
 	struct mm_struct *mm = current->mm;
@@ -229,8 +236,8 @@ static struct file *mapped_at(const struct super_block *sb, unsigned long addres
 }
 
 /*
- * The rights were looked at when @of was opened, and whoever has it, or a mapping of it, has
- * them: so they are not asked for by name, which may be gone, as the user may be who had them.
+ * Open the file of @of once more, with the same rights: they were checked when @of was opened.
+ * Not by name: the name may be gone, and the user may have lost the right to open it.
  */
 static long open_again(const struct file *of)
 {
@@ -269,7 +276,7 @@ long weft_lockfile_open(struct file *file, unsigned long address)
 
 /* --- taking and leaving ----------------------------------------------------------- */
 
-/* Who takes or leaves it, as the kernel sees it. */
+/* Fill in @h but for @since.  Return: 0; -EINVAL; -EACCES; -ENOMEM. */
 static int holder_of(struct file *file, const struct weft_lock_op *op,
 		     struct weft_holder *h)
 {
@@ -287,7 +294,10 @@ static int holder_of(struct file *file, const struct weft_lock_op *op,
 	return 0;
 }
 
-/* Since when this thread waits for the lock: since before a signal, if it had one. */
+/*
+ * Since when this thread waits for the lock: if a signal interrupted it lately, since before
+ * that.
+ */
 static u64 since(struct weft_lockfile *lf, u32 slot)
 {
 	u64 now = ktime_get_ns(), found = now;
@@ -305,7 +315,7 @@ static u64 since(struct weft_lockfile *lf, u32 slot)
 	return found;
 }
 
-/* In the place of one that is back, or else of the one that left first. */
+/* Remember an interrupted thread, in a free entry or else in the oldest one. */
 static void note_interrupted(struct weft_lockfile *lf, u32 slot, u64 since)
 {
 	struct weft_interrupted *oldest = lf->interrupted, *w;
@@ -376,7 +386,7 @@ static long ioctl_op(struct file *file, unsigned int cmd,
 	return err;
 }
 
-/* What is done to a lock at once, by its slot; @writes: through a file that may be written only. */
+/* Do @what to the lock of a slot.  @writes: refused to a file that may not be written to. */
 static long ioctl_slot(struct file *file, const u32 __user *arg, bool writes,
 		       void (*what)(struct weft_klock *kl))
 {
@@ -487,7 +497,7 @@ static vm_fault_t holds_fault(struct vm_fault *vmf)
 	    (index - WEFT_CELL_PAGES) * WEFT_COUNTS_A_PAGE >=
 	    READ_ONCE(lf->slots->n))
 		return VM_FAULT_SIGBUS;
-	/* those of slots that the file has opened are there already */
+	/* pages of slots that the file has opened are there already */
 	page = weft_holds_page(lf, index);
 	if (!page)
 		return VM_FAULT_SIGBUS;
@@ -511,7 +521,7 @@ bool weft_lockfile_is_mapping(const struct vm_area_struct *vma)
 	return vma->vm_pgoff >= PAGE_OF(WEFT_LOCKS_WORDS);
 }
 
-/* Does the mapping lie in the @size bytes from @start on? */
+/* Does the mapping lie within the @size bytes from @start on? */
 static bool inside(struct vm_area_struct *vma, u64 start, u64 size)
 {
 	return vma->vm_pgoff >= PAGE_OF(start) &&
@@ -546,7 +556,7 @@ int weft_lockfile_mmap(struct weft_slots *slots, struct file *file,
 
 /* --- the end ------------------------------------------------------------------------- */
 
-/* No file is left that could hold anything: the words go. */
+/* The last file that uses locks is closed: no hold is left, all slots go. */
 static void drop_slots(struct weft_slots *slots)
 {
 	unsigned long slot, uid;

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What comes with a lock, mapped for who gets it; see mapped.h. */
+/*
+ * Map the blocks that came with a lock for the thread that got it, where its process has faulted
+ * before. fs/fault.c notes the places, lockfile.c has the blocks mapped.  Waits for no block but
+ * those that come with the lock; takes no lock but mmap_lock, by trylock.
+ */
 #include <linux/hash.h>
 #include <linux/mm.h>
 #include <linux/userfaultfd_k.h>
@@ -16,10 +20,10 @@
 #include "net/node.h"
 
 /**
- * struct to_map - what is to be mapped
- * @n: pages
- * @page: which of the file
- * @perm: with which permission each
+ * struct to_map - the pages to be mapped
+ * @n: how many
+ * @page: index of each in the file
+ * @perm: permission with which to map it
  */
 struct to_map {
 	u32 n;
@@ -29,15 +33,15 @@ struct to_map {
 
 /* --- where ----------------------------------------------------------------------------- */
 
-/* The places of a process, and of others. */
+/* The entries in which the places of @mm are, beside those of other processes. */
 static struct weft_place *bucket(struct weft_slots *slots, struct mm_struct *mm)
 {
 	return slots->places + hash_ptr(mm, WEFT_PLACES_SHIFT) * WEFT_PLACES_EACH;
 }
 
 /*
- * Others may write here at the same time, so a place may be that of nobody.  Who uses it looks
- * whether the region is mapped there.
+ * Without a lock: two processes may mix their entries into one that is true of neither, so
+ * maps_there() checks each before it is used.
  */
 void weft_mapped_note_place(struct weft_slots *slots, const struct vm_area_struct *vma)
 {
@@ -64,14 +68,14 @@ static bool maps_there(const struct vm_area_struct *vma, const struct weft_regio
 	       vma->vm_pgoff + ((addr - vma->vm_start) >> PAGE_SHIFT) == page;
 }
 
-/* The mapping of a page of the region by this process, and @addr; NULL: none is known. */
+/* The mapping of @page by this process, and @addr of the page in it; NULL: none is known. */
 static struct vm_area_struct *mapping_of(struct weft_slots *slots, pgoff_t page, unsigned long *addr)
 {
 	const struct weft_place *p = bucket(slots, current->mm);
 	struct vm_area_struct *vma;
 	u32 i;
 
-	/* not mmap_assert_locked(), which modules cannot call with CONFIG_DEBUG_VM */
+	/* modules cannot call mmap_assert_locked() with CONFIG_DEBUG_VM */
 	lockdep_assert_held(&current->mm->mmap_lock);
 	for (i = 0; i < WEFT_PLACES_EACH; i++) {
 		if (READ_ONCE(p[i].mm) != (unsigned long)current->mm)
@@ -128,8 +132,8 @@ static void add_all(struct to_map *m, struct weft_klock *kl, u8 perm)
 }
 
 /*
- * As a fault that must not wait: what has been taken away meanwhile is none of our business,
- * and mmap_lock stays held.
+ * Serve a fault that must not wait (RETRY_NOWAIT keeps mmap_lock): a page that was taken away
+ * meanwhile stays unmapped.
  */
 static bool map_page(struct vm_area_struct *vma, unsigned long addr, u8 perm)
 {
@@ -157,10 +161,10 @@ static void map_all(struct weft_slots *slots, const struct to_map *m)
 	unsigned long addr;
 	u32 i;
 
-	/* no barrier: only the thread that wrote its number looks for it */
+	/* no barrier: a thread looks for its own number only */
 	if (!m->n || cmpxchg(&slots->mappers[weft_mapper()], 0, current->pid))
 		return;
-	/* who changes mappings may take as long as it likes: page faults will do */
+	/* do not wait behind a thread that changes mappings: page faults will do */
 	if (!mmap_read_trylock(mm))
 		goto out;
 	for (i = 0; i < m->n; i++) {

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What the kernel sees of programs that have locks, see observe.h. */
+/*
+ * Observe which thread has which lock, and what it misses meanwhile, for the guard learning
+ * (learn.c). lockfile.c reports locks taken, fs/fault.c misses, bind.c guards that programs say.
+ * Process context, no spinlock held.
+ */
 #include <linux/hash.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
@@ -15,9 +19,12 @@
 
 static_assert(WEFT_LOCKS_MAX < WEFT_NO_LOCK, "slots, plus 1, are numbers of locks");
 
-/* --- who has what ---------------------------------------------------------------------- */
+/* --- which thread has which lock ------------------------------------------------------- */
 
-/* The last locks of this thread, and of others. */
+/*
+ * The entries of the locks that this thread took last, beside those of threads with the same
+ * hash.
+ */
 static u64 *bucket_of(struct weft_slots *slots)
 {
 	return slots->takers + hash_32((u32)current->pid, WEFT_TAKERS_SHIFT) * WEFT_TAKERS_EACH;
@@ -28,7 +35,10 @@ static u64 taker(u32 slot)
 	return (u64)current->pid << 32 | slot;
 }
 
-/* Others may write here at the same time: then one of them is forgotten, or stands twice. */
+/*
+ * Put the lock first.  Without a lock: of two threads that write at a time one may lose an entry
+ * or leave it twice, which is harmless.
+ */
 void weft_observe_taken(struct weft_slots *slots, u32 slot)
 {
 	u64 *b = bucket_of(slots), next = taker(slot), was;
@@ -43,7 +53,7 @@ void weft_observe_taken(struct weft_slots *slots, u32 slot)
 	}
 }
 
-/* The lock of a slot, with a reference, or NULL. */
+/* The lock of a slot, with a reference; NULL: there is none. */
 static struct weft_klock *lock_of(struct weft_slots *slots, u32 slot)
 {
 	struct weft_klock *kl;
@@ -57,8 +67,8 @@ static struct weft_klock *lock_of(struct weft_slots *slots, u32 slot)
 }
 
 /*
- * Has this thread the lock?  So says the word, which programs write; a lie costs those who
- * share the region with the one who tells it, and whom it could slow down without.
+ * Does this thread hold the lock?  By the word, which programs write: a program that lies there
+ * slows down the processes that share the region, which it could do without.
  */
 static bool has(const struct weft_klock *kl)
 {
@@ -71,7 +81,7 @@ static bool has(const struct weft_klock *kl)
 	if (!(word & WEFT_WORD_OWNER))
 		return word & (WEFT_WORD_READERS | WEFT_WORD_LISTED);
 	holder = READ_ONCE(container_of(kl->word, struct weft_lock_word, word)->holder);
-	/* who only asks the kernel need not say which thread it is */
+	/* programs that always ask the kernel need not name their thread */
 	return !holder || (u32)holder == (u32)task_pid_vnr(current);
 }
 
@@ -85,7 +95,7 @@ static bool holds(struct weft_klock *kl)
 	return yes;
 }
 
-/* The lock that this thread has got last and still has, with a reference, or NULL. */
+/* The lock that this thread took last and still holds, with a reference; NULL: none. */
 static struct weft_klock *last_lock(struct weft_slots *slots)
 {
 	const u64 *b = bucket_of(slots);
@@ -107,7 +117,10 @@ static struct weft_klock *last_lock(struct weft_slots *slots)
 	return NULL;
 }
 
-/* The lock that the block follows, if this thread has taken it without the kernel. */
+/*
+ * The lock that has learnt the block, if this thread holds it: taken without the kernel, no
+ * entry says so.
+ */
 static struct weft_klock *its_lock(struct weft_slots *slots, const struct weft_block *blk)
 {
 	u32 lock = blk ? READ_ONCE(blk->bound.lock) : 0;
@@ -142,7 +155,7 @@ static void with_lock(struct weft_slots *slots, struct weft_klock *kl, u64 block
 	struct weft_outbox outbox;
 
 	weft_klock_begin(kl, &outbox);
-	/* what programs say is all there is to it */
+	/* a guard that a program has said ends the learning */
 	if (kl->word && !kl->guard) {
 		if (!kl->learn && learn) {
 			learn->lock = kl->slot + 1;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the kernel sees of programs that have locks: which thread got one from it, and what
- * that thread misses as long as it has it.  Locks that are taken and left without the kernel
- * are not seen, but a lock that comes from another node is taken with it.
+ * Which thread took which lock from the kernel, and which blocks it misses while it holds that:
+ * input of the guard learning.  A lock that comes from another node is taken with the kernel, so
+ * it is seen. For lockfile.c, bind.c and fs/fault.c.
  */
 #ifndef WEFT_OBSERVE_H
 #define WEFT_OBSERVE_H
@@ -11,7 +11,7 @@
 
 struct weft_guard;
 
-/* This thread has got the lock of the slot from the kernel.  Any number may do so at once. */
+/* This thread has got the lock of the slot from the kernel.  Any context, no lock needed. */
 void weft_observe_taken(struct weft_slots *slots, u32 slot);
 
 void weft_observe_missed(struct weft_slots *slots, u64 block);
@@ -23,7 +23,7 @@ static inline void weft_observe_miss(struct weft_slots *slots, u64 block)
 		weft_observe_missed(slots, block);
 }
 
-/* A program says what guards these blocks: what was learnt of them makes way. */
+/* A program says which lock guards these blocks: locks that have learnt them forget them. */
 void weft_observe_said(struct weft_slots *slots, const struct weft_guard *guard);
 
 #endif /* WEFT_OBSERVE_H */
