@@ -20,7 +20,7 @@ struct weft_region;
  * @ref: of the lock, and of threads that look at the list
  * @region: of the blocks
  * @weak: said by a file that may not be written to, so another guard may replace it.
- * 	weft_slots.lock
+ *	weft_slots.lock
  * @n: of @block, 1 to WEFT_BIND_MAX
  * @block: their indices, ascending
  */

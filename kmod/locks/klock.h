@@ -81,7 +81,7 @@ struct weft_patience {
  * @locks: the node's locks
  * @core: the line's state in the protocol.  @lock
  * @lock: guards all that is marked @lock below, and what the kernel changes in the word and in
- * 	counts of readers.  Taken with bottom halves off
+ *	counts of readers.  Taken with bottom halves off
  * @ref: of the table, an armed timer, the slot, and each thread that uses it
  * @dead: it is out of the table.  @lock
  * @unsettled: what a closed file held is not known yet.  @lock
@@ -94,12 +94,12 @@ struct weft_patience {
  * @advance: get the lock to write, so that all other nodes count an event.  @lock
  * @uncounted: programs may await events that the word does not count.  @lock
  * @here: the word says that this node has the lock, and programs have counted on that since the
- * 	last event.  @lock to write
+ *	last event.  @lock to write
  * @passed: the old holder passes on the guarded blocks.  @lock
  * @repeated: the request was repeated, so no round trip can be measured (Karn).  @lock
  * @homing: what was modified under it is being written home (release.h).  @lock
  * @home: all of that was at home when @moves was @home_moves, and still is if @home_time has not
- * 	changed.  @lock
+ *	changed.  @lock
  * @home_moves: see @home.  @lock
  * @home_time: raised when programs may take the lock without the kernel.  @lock
  * @homing_moves: @moves when @homing began.  @lock
@@ -115,7 +115,7 @@ struct weft_patience {
  * @usual_us: smoothed time from asking to permission.  @lock
  * @due: when @timer has to act, ns.  @lock
  * @word: shared with programs; NULL: no file has the lock open.  @lock, and weft_slots.lock to
- * 	write
+ *	write
  * @slot: its number, while there is a @word.  weft_slots.lock
  * @lists: where programs may list readers, while there is a @word; NULL: nowhere. @lock
  * @guard: blocks that it guards, as programs say; NULL: none has said.  @lock
@@ -127,7 +127,7 @@ struct weft_patience {
  * @grants: how often permission came: turns of the guard learning.  @lock
  * @hand_overs: how often this node chose the next holder.  @lock
  * @timer: repeats requests and ends back-offs.  An answer does not stop it: it looks at @due
- * 	when it fires
+ *	when it fires
  * @rcu: for weft_klock_find() in softirq
  */
 struct weft_klock {
@@ -210,7 +210,7 @@ struct weft_locks {
 };
 
 /**
- * struct weft_lock_tuning - parameters of the module, to switch off what is to be measured. 
+ * struct weft_lock_tuning - parameters of the module, to switch off what is to be measured.
  * READ_ONCE
  * @fetch: ask for all guarded blocks when the lock has come
  * @pass: pass them on with the lock, and expect them with it
@@ -218,7 +218,6 @@ struct weft_locks {
  * @map: map them for the thread that gets the lock
  * @keep: keep unheld locks and guarded blocks until another node wants them
  * @local_hands: how often the node serves its own threads while another node waits
- *
  */
 struct weft_lock_tuning {
 	bool fetch;

@@ -31,7 +31,7 @@
 
 #define OWNER_MAX	65535
 #define INDEX_BITS	36	/* of a line's name: offsets below 64 GiB */
-#define COMES_BACK_NS	NSEC_PER_SEC	/* an interrupted thread that is back within this keeps its place */
+#define COMES_BACK_NS	NSEC_PER_SEC	/* a thread that is back within this keeps its place */
 #define WORDS_A_PAGE	(PAGE_SIZE / sizeof(struct weft_lock_word))
 /* Memory that a slot is charged for: lock, word, guard learning, its part of tables. */
 #define SLOT_BYTES	(sizeof(struct weft_klock) + sizeof(struct weft_lock_word) + \

@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Locks and holds that are given back; see klock.h. */
+/*
+ * Locks and holds that are given back: holds of closed files, locks of regions that go or
+ * shrink, of blades that forgot them, of dead nodes, and all at the end.  Called by holds.c,
+ * lockfile.c and fs/. Process context; changes a lock only between weft_klock_begin() and
+ * weft_klock_end().
+ */
 #include <linux/jiffies.h>
 
 #include "base/event.h"
@@ -12,11 +17,13 @@
 #include "net/outbox.h"
 #include "weft.h"
 
-#define KEPT_MAX	131072	/* locks of this node while some are used by nobody */
-#define HANDING_MAX	64	/* hand-overs at a time when many are given back */
-#define STALE_MS	2000	/* see weft_klock_stop() */
+#define KEPT_MAX	131072	/* locks that a node keeps although no file has them open */
+#define HANDING_MAX	64	/* hand-overs under way at a time */
+#define STALE_MS	2000	/* weft_locks_stop() waits so long for stale requests */
 
-/* Process context, without a spinlock. */
+/*
+ * Count holds that a closed file left, and report the event.  Process context, no spinlock held.
+ */
 static void note_abandoned(const struct weft_klock *kl, u32 holds)
 {
 	weft_stat_add(&kl->locks->node->counters, WEFT_STAT_LOCK_RELEASES_DEAD, holds);
@@ -31,7 +38,7 @@ bool weft_klock_concerns(const struct weft_klock *kl, u16 owner)
 {
 	u64 word = READ_ONCE(*kl->word);
 
-	/* it may have left the lock and died before it told us */
+	/* with SLOW or TELL the file may have left the lock without telling the kernel */
 	return word & (WEFT_WORD_SLOW | WEFT_WORD_TELL) || (word & WEFT_WORD_OWNER) ==
 	       (u64)owner << WEFT_WORD_OWNER_SHIFT;
 }
@@ -65,7 +72,9 @@ bool weft_klock_settle(const struct weft_settling *s)
 	bool done;
 
 	weft_klock_begin(kl, &outbox);
-	/* with SLOW set only we add to it: if it is the same, nothing moved */
+	/*
+	 * with SLOW set only the kernel adds holds: the same word means that no hold has moved
+	 */
 	done = s->word & WEFT_WORD_SLOW && kl->moves == s->moves &&
 	       weft_word_settle(kl, s->word, s->readers, &n);
 	if (done)
@@ -87,7 +96,7 @@ static u64 last_of(u32 region)
 	return weft_line_key(region, WEFT_KIND_LOCK, ~0ull);
 }
 
-/* Only a request is outstanding, and nobody waits for it any more. */
+/* Only a request is outstanding, and no thread waits for its answer any more. */
 static bool is_stale(const struct weft_klock *kl)
 {
 	const struct weft_lock *l = &kl->core;
@@ -98,8 +107,8 @@ static bool is_stale(const struct weft_klock *kl)
 }
 
 /**
- * struct census - what is left of locks that are given back
- * @stale: stale requests
+ * struct census - locks that are left after a round of giving back
+ * @stale: those with a stale request
  * @cached: all others
  */
 struct census {
@@ -107,7 +116,10 @@ struct census {
 	u64 cached;
 };
 
-/* One round of giving back those that nobody has open, until @until at most. */
+/*
+ * One round over a range: give back locks that no file has open and no thread waits for.  Waits
+ * for hand-overs under way, until @until at most.
+ */
 static struct census give_back(struct weft_locks *locks, u64 key, u64 last, unsigned long until)
 {
 	struct census left = {};
@@ -126,7 +138,7 @@ static struct census give_back(struct weft_locks *locks, u64 key, u64 last, unsi
 		}
 		spin_unlock_bh(&kl->lock);
 		weft_klock_put(kl);
-		/* so many on their way are enough */
+		/* so many hand-overs at a time are enough */
 		if (time_before(jiffies, until))
 			wait_event_timeout(locks->gone,
 					   atomic_read(&locks->hand_overs) < HANDING_MAX,
@@ -152,9 +164,9 @@ void weft_klock_trim(struct weft_locks *locks, u32 region)
 		weft_klock_leave(locks, region);
 }
 
-/* Do @what to each lock of the range that is in the table, as one event each.  Process context. */
+/* As one event for each lock of a range, do @what.  Process context. */
 static void for_each_klock(struct weft_locks *locks, u64 key, u64 last,
-			   void (*what)(struct weft_klock *kl, u32 arg, struct weft_outbox *outbox),
+			   void (*what)(struct weft_klock *kl, u32 arg, struct weft_outbox *box),
 			   u32 arg)
 {
 	struct weft_outbox outbox;
@@ -188,8 +200,10 @@ void weft_klock_forget(struct weft_locks *locks, u32 region, u64 from)
 }
 
 /*
- * Who holds a lock to write goes on with its term, and whoever waits in its queue;
- * readers wait for nothing, so they begin anew.  Return: whether it is held.
+ * A writer keeps its term, and the queue behind it; readers begin anew, as nobody waits behind
+ * them.
+ *
+ * Return: whether programs hold the lock.
  */
 static bool renew_one(struct weft_klock *kl, bool late,
 		      struct weft_held_lock *held)
@@ -198,7 +212,7 @@ static bool renew_one(struct weft_klock *kl, bool late,
 	bool is_held;
 
 	lockdep_assert_held(&kl->lock);
-	/* nobody gets in without us from here on */
+	/* from here on no program takes the lock without the kernel */
 	is_held = weft_word_mirror(kl, WEFT_WORD_SLOW) && old.state != WEFT_I;
 	if (is_held) {
 		held->key = old.key;
@@ -209,7 +223,7 @@ static bool renew_one(struct weft_klock *kl, bool late,
 	if (is_held && !late && old.state == WEFT_M)
 		return true;
 	weft_lock_init(l, old.key, kl->locks->node->id);
-	/* of a lock that is open the word says it */
+	/* while a file has the lock open the word says it */
 	l->unmended = old.unmended;
 	if (is_held && !late) {
 		l->state = WEFT_S;
@@ -274,7 +288,7 @@ void weft_locks_start(struct weft_locks *locks)
 	WRITE_ONCE(locks->mode, WEFT_KLOCKS_RUNNING);
 }
 
-/* Whatever it waits for: it is gone from here. */
+/* Drop all locks, whatever they wait for.  Return: how many another node may still count on. */
 static u64 drop_all(struct weft_locks *locks)
 {
 	struct weft_klock *kl;
@@ -293,9 +307,9 @@ static u64 drop_all(struct weft_locks *locks)
 }
 
 /*
- * All inodes are gone: nobody has a lock open.  Requests of programs that are
- * gone may have made this node the holder of a queue without its knowing: they
- * get some time for an answer.  Later ones find that this node has left.
+ * Give all locks back at the end: no inode is left, so no file has a lock open.  A request of a
+ * program that has gone may have made this node the holder of a queue unawares: wait a while for
+ * its answer.  Later ones find that the node has left.
  */
 void weft_locks_stop(struct weft_locks *locks)
 {
@@ -327,7 +341,7 @@ void weft_locks_stop(struct weft_locks *locks)
 	if (lost)
 		pr_err("weft: %llu locks could not be given back: the memory blade does not answer\n",
 		       lost);
-	/* timers that are running */
+	/* timers that are running have references */
 	wait_event(locks->gone, !atomic_read(&locks->alive));
 	WARN_ON_ONCE(atomic_read(&locks->strays) || atomic_read(&locks->hand_overs));
 }

@@ -1,31 +1,37 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Locks and holds that are given back: by the dead, by regions that go, at the end. */
+/*
+ * Locks and holds that are given back: of closed files (holds.c), of regions that go, blades
+ * that begin anew and dead nodes (fs/), and at the end.
+ */
 #ifndef WEFT_LOCKBACK_H
 #define WEFT_LOCKBACK_H
 
 #include "locks/klock.h"
 
-/* The lock needs to hear of the end of a file that does not read-lock it. */
+/*
+ * Whether the lock must be told of the end of a file that does not read-lock it.
+ * weft_slots.lock.
+ */
 bool weft_klock_concerns(const struct weft_klock *kl, u16 owner);
 
 /**
- * weft_klock_bury() - give back what a file held that is gone
+ * weft_klock_bury() - give back what a closed file held
  * @owner: its number
- * @readers: what it held to read
- * @listed: what it held besides, in lists: it is out of them
- * @pending: programs were changing it: @readers is not to be trusted
+ * @readers: its read holds, by its counts
+ * @listed: its read holds in lists, which are cleared already
+ * @pending: a program was changing its counts: @readers is not to be trusted
  */
 void weft_klock_bury(struct weft_klock *kl, u16 owner, u32 readers, u32 listed,
 		     bool pending);
 
 /**
- * struct weft_settling - a lock of which it is not known what a dead file held
- * @kl: which
+ * struct weft_settling - a lock that is settled: what a closed file held of it is found out
+ * @kl: the lock
  * @slot: its number
- * @moves: see struct weft_klock, when it was looked at
- * @word: then, too
- * @readers: what has been counted since
- * @changing: a program is just changing that: it can not be said yet
+ * @moves: weft_klock.moves at weft_klock_look()
+ * @word: the word at weft_klock_look()
+ * @readers: read holds that were counted since
+ * @changing: a program is changing its holds: not now
  */
 struct weft_settling {
 	struct weft_klock *kl;
@@ -37,28 +43,33 @@ struct weft_settling {
 };
 
 /**
- * weft_klock_look() - first step to settle a lock: its word, before anything is counted
+ * weft_klock_look() - first step of settling: read the word before holds are counted
  *
- * Programs change the word, then what counts it, and only then say that nothing is
- * changing any more: look in the opposite order, with smp_rmb() between.
+ * Programs change the word, then the counts, and then clear the entry that says "changing".  The
+ * kernel reads in the opposite order, with smp_rmb() between.
  */
 void weft_klock_look(struct weft_settling *s);
 
-/* The last one: nothing is changing.  Return: false: try again later. */
+/*
+ * Last step of settling: correct the word.  Return: false: something has moved, try again later.
+ */
 bool weft_klock_settle(const struct weft_settling *s);
 
 /*
- * The inode goes: give the region's locks back.  No file of it is open.  Return: how many are on
- * their way.
+ * The inode goes: give the region's locks back.  No file of it is open.  Process context.
+ * Return: how many have not gone yet.
  */
 u64 weft_klock_leave(struct weft_locks *locks, u32 region);
 
 /*
- * Nobody has locks of the region open any more: if this node has very many, they are
- * given back, else kept for the next program.  Process context.
+ * No file has locks of the region open: if the node keeps very many locks, give the region's
+ * back, else keep them for the next program.  Process context.
  */
 void weft_klock_trim(struct weft_locks *locks, u32 region);
-/* Locks from offset @from on are no part of the region any more. */
+/*
+ * The region has shrunk: forget its locks from offset @from on; threads that wait for one get
+ * -EIO.
+ */
 void weft_klock_forget(struct weft_locks *locks, u32 region, u64 from);
 
 /**
@@ -74,31 +85,31 @@ struct weft_held_lock {
 };
 
 /**
- * weft_klock_renew() - the directory of a blade has forgotten all locks
- * @blade: 0: all blades
- * @region: 0: all regions
+ * weft_klock_renew() - tell a directory that has forgotten all locks which ones programs hold
+ * @blade: whose directory; 0: of all blades
+ * @region: of one region; 0: of all
  * @key: where to go on, 0 at first
- * @late: other nodes may get those, too, that programs hold
+ * @late: too late: other nodes may get locks that programs of this node hold
  * @held: receives the next lock that programs hold
  *
- * Whatever this node knows of the locks before it is forgotten; of @held itself all
- * but that it is held, and by a writer its term.  Process context.
+ * Forgets what the node knew of all locks before it, and of @held all but the hold, and a
+ * writer's term.  Process context.
  *
  * Return: false at the end.
  */
 bool weft_klock_renew(struct weft_locks *locks, u8 blade, u32 region, u64 *key, bool late,
 		      struct weft_held_lock *held);
 
-/* Nodes have died, of which no message is taken any more: see weft_lock_gone(). */
+/*
+ * Nodes have died, and messages from them are not taken any more: weft_lock_gone() for each
+ * lock.
+ */
 void weft_klock_gone(struct weft_locks *locks, u32 dead);
 
-/*
- * Whatever was asked for and not answered is asked for again, now.  @region: of this one; 0: of
- * all.
- */
+/* Repeat unanswered requests now.  @region: for locks of one region; 0: for all. */
 void weft_klock_again(struct weft_locks *locks, u32 region);
 
-/* While a file system is mounted.  At the end all locks are given back. */
+/* While a file system is mounted.  weft_locks_stop() gives all locks back. */
 void weft_locks_start(struct weft_locks *locks);
 void weft_locks_stop(struct weft_locks *locks);
 

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Home before the lock leaves, see release.h. */
+/*
+ * Write what was modified under a lock home before the lock leaves the node
+ * (durability=release). Called by step.c, under the lock's spinlock, and by lockfile.c.  What
+ * waits for the network does so in the work queue.
+ */
 #include <linux/jiffies.h>
 #include <linux/workqueue.h>
 
@@ -12,9 +16,9 @@
 #include "net/node.h"
 #include "net/outbox.h"
 
-#define AT_A_TIME	16	/* locks whose blocks are on their way */
+#define AT_A_TIME	16	/* locks and regions that are written home at a time */
 
-/* Waits for the network. */
+/* its work waits for memory blades */
 static struct workqueue_struct *release_wq;
 
 static bool is_asked(struct weft_locks *locks, u32 id)
@@ -63,7 +67,7 @@ bool weft_release_ready(struct weft_klock *kl)
 		return true;
 	if (kl->homing)
 		return false;
-	/* nobody has had it since that began */
+	/* all is at home, and no program has held the lock since */
 	if (kl->home && kl->home_moves == kl->moves)
 		return true;
 	if (!is_asked(kl->locks, weft_line_region(kl->core.key)))
@@ -73,7 +77,7 @@ bool weft_release_ready(struct weft_klock *kl)
 	kl->homing_moves = kl->moves;
 	kl->homing_time = kl->home_time;
 	refcount_inc(&kl->ref);
-	/* here, as it is of no use to most locks; none is queued */
+	/* here, not with each lock: few ever use it; the work is not queued now */
 	INIT_WORK(&kl->homing_work, release_work);
 	queue_work(release_wq, &kl->homing_work);
 	return false;
@@ -90,7 +94,7 @@ void weft_release_left_work(struct work_struct *work)
 {
 	struct weft_slots *slots = container_of(work, struct weft_slots, left);
 
-	/* who waits for one of the locks hears of what did not get home in time */
+	/* a thread that waits for one of the locks hears it if the time was too short */
 	weft_clean_marked(slots->locks->regions, slots->region->id, limit(slots->locks));
 }
 

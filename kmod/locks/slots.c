@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What open files take of memory for locks, see slots.h. */
+/*
+ * Memory of the locks of open files: pages that programs map, lists of readers, and how much of
+ * it a user may take.  Called by lockfile.c, holds.c, bind.c and word.c.  Knows nothing of what
+ * a lock is held for.
+ */
 #include <linux/bug.h>
 #include <linux/build_bug.h>
 #include <linux/capability.h>
@@ -53,7 +57,7 @@ void weft_lists_join(struct weft_slots *slots, struct weft_lockfile *lf)
 
 	lockdep_assert_held(&slots->lock);
 	lf->place = -1;
-	/* who was made without them could not look at them later */
+	/* locks that were opened without lists would not look at later ones */
 	if (!lists && !slots->n)
 		lists = slots->lists = kzalloc(sizeof(*lists), GFP_KERNEL_ACCOUNT);
 	if (!lists)
@@ -68,7 +72,10 @@ void weft_lists_join(struct weft_slots *slots, struct weft_lockfile *lf)
 			page = alloc_page(GFP_KERNEL_ACCOUNT | __GFP_ZERO);
 			if (!page)
 				goto undo;
-			/* pairs with READ_ONCE() in weft_holds_listed(): it is zeros */
+			/*
+			 * pairs with smp_load_acquire() in weft_holds_listed(): the page is
+			 * zeroed
+			 */
 			smp_store_release(&lists->page[place][i], page);
 		}
 		if (xa_is_err(xa_store(&lf->pages, i, page, GFP_KERNEL_ACCOUNT)))
@@ -79,7 +86,7 @@ void weft_lists_join(struct weft_slots *slots, struct weft_lockfile *lf)
 	lf->place = (int)place;
 	return;
 undo:
-	/* the next file gets this place: this one has pages of its own */
+	/* the place stays free for the next file; this file gets pages of its own */
 	while (i--)
 		put_page(xa_erase(&lf->pages, i));
 }
@@ -118,7 +125,7 @@ u32 weft_holds_listed(const struct weft_lists *lists, u32 slot)
 	unsigned int place, i, j;
 	u32 n = 0;
 
-	/* pairs with the exchange of an entry by who lists it and then reads the word */
+	/* pairs with the exchange by which a program lists itself before it reads the word */
 	smp_mb();
 	for (place = 0; place < WEFT_LIST_FILES; place++) {
 		for (i = 0; i < WEFT_LIST_PAGES; i++) {
@@ -134,12 +141,12 @@ u32 weft_holds_listed(const struct weft_lists *lists, u32 slot)
 
 /* --- how much memory users take ------------------------------------------------------------ */
 
-#define USER_PART	16	/* of the node's memory, for one user */
-#define ALL_PART	4	/* ... for all together */
+#define USER_PART	16	/* one user may take this part of the node's memory */
+#define ALL_PART	4	/* all users together may take this part */
 #define SAY_INTERVAL	(60 * HZ)
 
-static DEFINE_MUTEX(users_lock);	/* @users, @all */
-static DEFINE_XARRAY(users);		/* bytes by uid; no entry: none */
+static DEFINE_MUTEX(users_lock);	/* of users and all */
+static DEFINE_XARRAY(users);		/* bytes that each uid has taken */
 static size_t all;
 
 static unsigned int user_kib;
@@ -160,7 +167,7 @@ static size_t all_max(void)
 
 bool weft_lockquota_counts(void)
 {
-	/* that it may not is no failure to be audited */
+	/* a user without the capability is no failure to be audited */
 	return !ns_capable_noaudit(&init_user_ns, CAP_SYS_RESOURCE);
 }
 
@@ -212,7 +219,7 @@ void weft_lockquota_return(uid_t uid, size_t bytes)
 	if (!WARN_ON_ONCE(now < bytes || all < bytes)) {
 		now -= bytes;
 		all -= bytes;
-		/* in the place of an entry: needs no memory */
+		/* replaces an entry, so it needs no memory */
 		xa_store(&users, uid, now ? xa_mk_value(now) : NULL, GFP_KERNEL);
 	}
 	mutex_unlock(&users_lock);

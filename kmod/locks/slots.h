@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The locks of a region that programs have open, by their slots, and the open files that
- * use them.
+ * The locks of a region that programs have open (slots), the open files that use them, and what
+ * they take of memory.  For this folder; fs/inode.h has one struct weft_slots for each inode.
  */
 #ifndef WEFT_SLOTS_H
 #define WEFT_SLOTS_H
@@ -25,26 +25,26 @@ struct weft_region;
 struct weft_slots;
 struct xarray;
 
-/* Marks in weft_slots.slot: what dead files held is not known yet; */
+/* Marks in weft_slots.slot: holds of a closed file are not known yet; */
 #define WEFT_SLOT_UNSETTLED	XA_MARK_0
-/* ... the one that is just going was changing it. */
+/* ... the file that is being closed was changing its holds. */
 #define WEFT_SLOT_CHANGING	XA_MARK_1
 
-/* Threads that have got locks: so many of which this is the hash, and so many locks. */
+/* Threads that took locks: so many bits of hash, and so many locks for each hash. */
 #define WEFT_TAKERS_SHIFT	3
 #define WEFT_TAKERS_EACH	4
 
-/* Processes, and where they map the region: as many. */
+/* Processes, and places at which each maps the region: the same. */
 #define WEFT_PLACES_SHIFT	2
 #define WEFT_PLACES_EACH	4
 
-/* Threads that map what came with a lock, at the same time: so many of different hash. */
+/* Threads that map what came with a lock at the same time: bits of their hash. */
 #define WEFT_MAPPERS_SHIFT	3
 
 /**
  * struct weft_place - where a process maps the region
- * @mm: the address of its struct mm_struct, which may be gone
- * @base: the address at which the region's first byte would be
+ * @mm: address of its struct mm_struct, which may be freed: compared only
+ * @base: address at which the region's first byte would be
  */
 struct weft_place {
 	unsigned long mm;
@@ -54,26 +54,23 @@ struct weft_place {
 /**
  * struct weft_slots - the locks of a region that programs have open
  * @region: whose locks they are
- * @locks: the table that they are in
- * @lock: all of it; taken inside mmap_lock
- * @files: struct weft_lockfile by owner number: files that use locks
- * @slot: struct weft_klock by slot, a reference each; marked: unsettled
- * @bound: slot of the lock that a block belongs to, by index of the block
- * @words: struct page by number of the page of words.  Read without @lock by who
- *	has a file open
- * @taken: bytes that slots count for users, by uid
- * @lists: where files list what they read-lock; NULL: none uses locks, or no memory
- * @n: slots in use; they are given back all at once, when the last file goes.
- *	Written under @lock
- * @takers: threads, and the slots of the locks that they got from the kernel, the last ones
- *	first: a hint, no lock.  See observe.h
- * @places: where processes map the region, as they faulted last: a hint, no lock.  See mapped.h
- * @mappers: threads that are just mapping what came with a lock; 0: none of this hash
- * @settle: looks again at those that are unsettled
- * @settle_at: slot that @settle begins with; 0: it has looked at all.  @lock
+ * @locks: of the node
+ * @lock: guards all but what says otherwise; taken inside mmap_lock
+ * @files: files that use locks, struct weft_lockfile by owner number
+ * @slot: struct weft_klock by slot, with a reference each; marks: see above
+ * @bound: slot of the lock that guards a block, by index of the block
+ * @words: pages of lock words, by index.  Read without @lock through an open file
+ * @taken: bytes that slots are charged for, by uid
+ * @lists: where files list readers; NULL: no file uses locks, or no memory
+ * @n: slots in use: it grows until the last file is closed.  Written under @lock
+ * @takers: threads and the slots that they took last: a hint, no lock.  See observe.h
+ * @places: where processes have faulted last: a hint, no lock.  See mapped.h
+ * @mappers: threads that map what came with a lock; 0: none of this hash
+ * @settle: settles unsettled slots
+ * @settle_at: slot that @settle begins with
  * @delay: of @settle, jiffies.  @lock
- * @rested: when the next look need not wait any more, jiffies.  @lock
- * @left: what was modified under its locks goes home, as nobody uses them any more
+ * @rested: when @settle has rested long enough, jiffies
+ * @left: writes home what was modified under the locks, when the last file is closed
  */
 struct weft_slots {
 	struct weft_region *region;
@@ -100,8 +97,8 @@ struct weft_slots {
 
 /**
  * struct weft_interrupted - a thread that a signal made leave a queue
- * @pid: which
- * @slot: the lock's
+ * @pid: the thread
+ * @slot: of the lock
  * @since: when it first asked, ns; 0: free
  * @left: when it left, ns
  */
@@ -114,17 +111,16 @@ struct weft_interrupted {
 
 /**
  * struct weft_lockfile - an open file that uses locks
- * @slots: of its region
- * @owner: its number
- * @place: in struct weft_lists; negative: none
- * @counts: what it takes counts for a user
- * @uid: whose
- * @taken: bytes, without those of slots.  weft_slots.lock
- * @pages: of its struct weft_holds, made when needed.  weft_slots.lock to write
- * @binds: slots of locks of which this file has said what they guard.
- *	weft_slots.lock
+ * @slots: of the file's region
+ * @owner: number of the file, in the word of each lock that it holds to write
+ * @place: index in struct weft_lists; negative: none
+ * @counts: memory is charged to a user
+ * @uid: to which one
+ * @taken: bytes charged, without slots.  weft_slots.lock
+ * @pages: pages of its struct weft_holds, made when needed.  weft_slots.lock to write
+ * @binds: slots of locks whose guard this file has said.  weft_slots.lock
  * @lock: @interrupted
- * @interrupted: the last ones, so that they come back to their place
+ * @interrupted: the last threads that signals interrupted: they come back to their place
  */
 struct weft_lockfile {
 	struct weft_slots *slots;
@@ -145,45 +141,38 @@ static inline bool weft_slots_used(const struct weft_slots *slots)
 	return READ_ONCE(slots->n);
 }
 
-/* The lock of a slot, valid as long as the file is open; NULL: there is none. */
+/* The lock of a slot, valid while the file is open; NULL: there is none. */
 static inline struct weft_klock *weft_lockfile_klock(const struct weft_lockfile *lf, u32 slot)
 {
 	return lf ? xa_load(&lf->slots->slot, slot) : NULL;
 }
 
-/* The file takes so much more of memory, until it is closed: 0 or a negative errno. */
+/* Charge memory to the file's user until the file is closed.  Return: 0 or a negative errno. */
 int weft_lockfile_count(struct weft_lockfile *lf, size_t bytes);
 
-/* ... and so much less. */
+/* Give some of that back. */
 void weft_lockfile_uncount(struct weft_lockfile *lf, size_t bytes);
 
-/* Pages of the kernel that programs map, to take and leave locks without it. */
-
-/* The page with this number, made if it is not there; NULL: no memory. */
+/* A page that programs map, made if it is missing; NULL: no memory. */
 struct page *weft_shared_get(struct xarray *pages, unsigned long index);
 
-/* All of them go.  Mappings that are left have references of their own. */
+/* Free all of them.  Mappings that are left have references of their own. */
 void weft_shared_put(struct xarray *pages);
 
-/*
- * Where open files of a region list what they read-lock, so that readers share nothing:
- * see docs/kernel.md, "Readers share nothing".
- */
-
 #define WEFT_ENTRIES_A_PAGE	(PAGE_SIZE / sizeof(u32))
-/* Of a struct weft_holds the first pages: of files that may list what they read-lock. */
+/* Pages of struct weft_holds that hold entries, in files with a place in struct weft_lists. */
 #define WEFT_LIST_PAGES		(WEFT_LIST_CELLS * sizeof(struct weft_cell) / PAGE_SIZE)
 
 /**
- * struct weft_lists - where open files of a region list what they read-lock
- * @used: places that are a file's.  weft_slots.lock
- * @page: of each place, the first pages of its struct weft_holds.  They stay when the
- *	file is gone, so that who looks through them, under the lock of a lock, needs
- *	no other; wiped before the next file gets the place.  Written under
- *	weft_slots.lock, once
+ * struct weft_lists - where open files list what they read-lock, so that readers share no cache
+ * line
+ * @used: places that belong to a file.  weft_slots.lock
+ * @page: the first pages of the struct weft_holds at each place.  They outlive the file, so a
+ *	thread that looks through them under a lock's spinlock needs no other lock; wiped before
+ *	the next file gets the place.  Written once, under weft_slots.lock
  *
- * As many as can be looked through in some microseconds with interrupts' bottom halves
- * off: WEFT_LIST_FILES times 8 KiB.
+ * As many as can be looked through in some microseconds with bottom halves off: WEFT_LIST_FILES
+ * times 8 KiB.  docs/kernel.md, "Readers share nothing".
  */
 struct weft_lists {
 	DECLARE_BITMAP(used, WEFT_LIST_FILES);
@@ -191,55 +180,53 @@ struct weft_lists {
 };
 
 /**
- * weft_holds_listed() - how many read-lock a slot and are in lists
+ * weft_holds_listed() - how many listed readers hold a slot
  *
- * It is preceded by a full barrier, the partner of those of who lists it.
+ * Begins with a full barrier, the partner of the one of a program that lists itself.
  */
 u32 weft_holds_listed(const struct weft_lists *lists, u32 slot);
 
 /*
- * The file may list what it read-locks, if there is a place and memory for it.  Before
- * programs have anything of it mapped.
+ * Give the file a place to list what it read-locks, if there is one and memory for it.  Before
+ * programs can map anything of the file.
  */
 void weft_lists_join(struct weft_slots *slots, struct weft_lockfile *lf)
 	__must_hold(&slots->lock);
 
-/* The file is gone: nobody reads what it lists. */
+/* The file is closed: wipe what it listed and free its place. */
 void weft_lists_leave(struct weft_slots *slots, struct weft_lockfile *lf)
 	__must_hold(&slots->lock);
 
-/* No lock of these slots is there any more that could look at it. */
+/* Free the lists: no lock of these slots is left that could look at them. */
 void weft_lists_drop(struct weft_slots *slots) __must_hold(&slots->lock);
 
 /*
- * How much of this node's memory the locks of one user may take.
+ * How much of this node's memory the locks of one user may take.  Any user who may read a region
+ * can open a million locks of it, and each is kernel memory that cannot be reclaimed.  The user
+ * is charged whose program first used locks through the open file: for slots until the last file
+ * of the region that uses locks is closed, for the rest until that file is.  A user with
+ * CAP_SYS_RESOURCE is neither charged nor limited.
  *
- * Whoever may read a region may open locks of it, a million of them, and each is memory
- * of the kernel that nothing can take back.  It counts for the user whose program first
- * used locks through the open file: a lock as long as it has a slot, that is until the
- * last file of the region that uses locks is closed; what a file needs until that one is
- * closed.  Who has CAP_SYS_RESOURCE is neither counted nor limited.
- *
- * The guards of locks (guard.h) do not count: a block belongs to one lock at most, so
- * that they are bounded by the sizes of the regions, to less than a hundredth of them.
+ * Guards (guard.h) are not charged: a block belongs to one lock at most, so guards take less
+ * than a hundredth of the size of the regions.
  */
 
-/* Whether this thread's locks count. */
+/* Whether locks of this thread are charged. */
 bool weft_lockquota_counts(void);
 
 /**
- * weft_lockquota_take() - memory for locks of a user
+ * weft_lockquota_take() - charge memory for locks to a user
  * @uid: in the initial user namespace
  *
- * Process context.  Return: 0; -EDQUOT: the user has as much as it may; -ENOSPC: all
- * users together have; -ENOMEM.
+ * Process context.  Return: 0; -EDQUOT: the user has as much as it may; -ENOSPC: all users
+ * together have; -ENOMEM.
  */
 int weft_lockquota_take(uid_t uid, size_t bytes);
 
-/* The memory is free again. */
+/* Give charged memory back. */
 void weft_lockquota_return(uid_t uid, size_t bytes);
 
-/* When the module goes: nothing is taken any more. */
+/* At unload, when nothing is charged any more. */
 void weft_lockquota_exit(void);
 
 #endif /* WEFT_SLOTS_H */

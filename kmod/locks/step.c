@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What follows from an event of a lock, done; see step.h. */
+/*
+ * Carry out what follows from an event of a lock: serve waiters, ask, hand over, give back; and
+ * its timer.  Called by arrive.c, wait.c, reclaim.c, release.c, observe.c.  Any context; sleeps
+ * nowhere, and sends no message before the spinlock is dropped (outbox).
+ */
 #include <linux/jiffies.h>
 #include <linux/sched/signal.h>
 
@@ -24,7 +28,7 @@ static void arm(struct weft_klock *kl, u64 due)
 	lockdep_assert_held(&kl->lock);
 	kl->due = due;
 	if (kl->armed && ktime_to_ns(hrtimer_get_expires(&kl->timer)) <= due)
-		return; /* it looks at @due then */
+		return; /* the timer looks at @due when it fires */
 	if (!kl->timed)
 		weft_hrtimer_setup(&kl->timer, timer_fire, CLOCK_MONOTONIC,
 				   HRTIMER_MODE_ABS_SOFT);
@@ -37,8 +41,8 @@ static void arm(struct weft_klock *kl, u64 due)
 }
 
 /*
- * When to send again, ns from now.  Who asks for a lock that another node has gets
- * no answer until it is its turn: that may take as long as it did lately.
+ * When to repeat a request, ns from now.  A lock that another node holds is granted when it is
+ * this node's turn: wait for twice the usual time of that, too.
  */
 static u64 patience_ns(const struct weft_klock *kl)
 {
@@ -99,14 +103,17 @@ void weft_klock_note_hand_over(struct weft_klock *kl)
 	trace_weft_lock_handed(&kl->core);
 }
 
-/* Does what this lock guards, as programs say or as was learnt, go along with it? */
+/* Do guarded blocks, said or learnt, go along with the lock? */
 static bool passes(const struct weft_klock *kl)
 {
 	return (kl->guard || kl->learn) && READ_ONCE(weft_lock_tuning.fetch) &&
 	       READ_ONCE(weft_lock_tuning.pass);
 }
 
-/* A hand-over has begun; the message that says so is on its way before all this. */
+/*
+ * A hand-over has begun: pass guarded blocks on to the next holders.  HANDED is in the outbox
+ * before what follows from this.
+ */
 static void pass(struct weft_klock *kl, struct weft_outbox *outbox)
 {
 	const struct weft_lock *l = &kl->core;
@@ -119,7 +126,7 @@ static void pass(struct weft_klock *kl, struct weft_outbox *outbox)
 	for (i = 0; i < n; i++) {
 		if (weft_txn_member(l->handed.txn[i]) == l->self ||
 		    successors.n == WEFT_SUCCESSORS_MAX)
-			successors.writer = 0; /* the block is still wanted from us */
+			successors.writer = 0; /* a reader comes first here */
 		else
 			successors.reader[successors.n++] = l->handed.txn[i];
 	}
@@ -130,8 +137,8 @@ static void pass(struct weft_klock *kl, struct weft_outbox *outbox)
 }
 
 /*
- * The lock is here.  Who asked for it may have gone; who has not is served after
- * this, so that it finds asked for what it touches first.
+ * The lock is here: ask for guarded blocks, or expect them.  Before waiters are served, so that
+ * they find a request under way for what they touch first.
  */
 static void come(struct weft_klock *kl, struct weft_outbox *outbox)
 {
@@ -167,7 +174,7 @@ static struct weft_waiter *first_waiter(struct weft_klock *kl)
 	return list_first_entry_or_null(&kl->waiters, struct weft_waiter, node);
 }
 
-/* The lock is here, and a writer has died with it: before any program has it. */
+/* The lock is here, and its last writer died: mark the word before any program has the lock. */
 static void note_death(struct weft_klock *kl)
 {
 	const struct weft_node *node = kl->locks->node;
@@ -181,7 +188,9 @@ static void note_death(struct weft_klock *kl)
 	weft_event_owner_died(node, weft_line_region(key), weft_line_index(key));
 }
 
-/* Until @lock is let go of, @w stays: the waiter takes the lock to see @done. */
+/*
+ * @w stays valid until kl->lock is dropped: the waiter takes that lock after it has seen @done.
+ */
 static void finish(struct weft_klock *kl, struct weft_waiter *w, int err)
 {
 	list_del(&w->node);
@@ -191,7 +200,7 @@ static void finish(struct weft_klock *kl, struct weft_waiter *w, int err)
 	wake_up_process(w->task);
 }
 
-/* Whoever's turn it is gets the lock.  Return: whether somebody did. */
+/* Give the lock to waiters in turn, as far as it suffices.  Return: whether one got it. */
 static bool serve(struct weft_klock *kl)
 {
 	bool any = false;
@@ -217,7 +226,9 @@ bool weft_klock_competes(struct weft_klock *kl)
 	       ktime_get_ns() < w->holder->since + WEFT_STRICT_NS;
 }
 
-/* The first one who waits is told, if it can have the lock now. */
+/*
+ * Wake the first waiter if it can have the lock now: it comes and takes it (weft_klock_try()).
+ */
 static void tell(struct weft_klock *kl)
 {
 	struct weft_waiter *w = first_waiter(kl);
@@ -256,7 +267,7 @@ void weft_klock_event(struct weft_klock *kl)
 	wake_up_all(&kl->awaiting);
 }
 
-/* It was given up: another node has an event to tell, or may have one from now on. */
+/* The lock is lost to another node, which may change what programs await: count an event. */
 static void note_lost(struct weft_klock *kl)
 {
 	if (!kl->here || kl->core.state != WEFT_I)
@@ -292,7 +303,7 @@ void weft_klock_act(struct weft_klock *kl, struct weft_lock_out *out,
 	} else if (out->effects & WEFT_DO_WAKE) {
 		note_granted(kl);
 		come(kl, outbox);
-		/* before it can be taken away again */
+		/* before another node can take the lock away again */
 		serve(kl);
 	}
 	if (out->effects & WEFT_DO_TIMER)
@@ -308,7 +319,7 @@ static void want(struct weft_klock *kl, u8 perm, struct weft_outbox *outbox)
 	kl->losses = 0;
 	weft_lock_want(&kl->core, perm, weft_node_seq(kl->locks->node), &out);
 	kl->passed = false;
-	/* before anybody else hears of this name */
+	/* before another node knows the transaction */
 	if (passes(kl) && kl->guard)
 		weft_guard_expect(kl->guard, perm, kl->core.txn, outbox);
 	else if (passes(kl))
@@ -332,7 +343,7 @@ static void revoked(struct weft_klock *kl, struct weft_outbox *outbox)
 		weft_learn_leave(kl, passes(kl) ? writer : 0, outbox);
 	if (writer && kl->guard && passes(kl))
 		weft_guard_yield(kl->guard, writer, outbox);
-	kl->heard = 0; /* it may have to be given up again at once */
+	kl->heard = 0; /* the next holder may want it back at once */
 	weft_word_tell_on(kl, true);
 	weft_lock_revoked(&kl->core, &out);
 	weft_klock_act(kl, &out, outbox);
@@ -341,8 +352,8 @@ static void revoked(struct weft_klock *kl, struct weft_outbox *outbox)
 }
 
 /*
- * Those who hold it read, and others only wait to read: they need not wait for each
- * other.  With SLOW set no writer gets in without us.
+ * Share the lock with nodes that wait to read, as long as holders here only read too.  With SLOW
+ * set no writer of this node takes it without the kernel.  Return: whether it is shared now.
  */
 static bool share(struct weft_klock *kl, struct weft_outbox *outbox)
 {
@@ -355,7 +366,10 @@ static bool share(struct weft_klock *kl, struct weft_outbox *outbox)
 		return false;
 	weft_word_tell_on(kl, false);
 	if (!weft_lock_share(&kl->core, &out)) {
-		/* the word says so: it may be mended until then */
+		/*
+		 * not shared: the word keeps saying that the owner died, until a program mends
+		 * it
+		 */
 		kl->core.unmended = false;
 		return false;
 	}
@@ -369,7 +383,7 @@ bool weft_klock_unused(const struct weft_klock *kl)
 	return !kl->word && list_empty(&kl->waiters);
 }
 
-/* Nobody here needs it any more. */
+/* Should the lock be given back: no program needs it, or the node keeps no locks? */
 static bool is_due(struct weft_klock *kl)
 {
 	if (weft_klock_unused(kl))
@@ -380,7 +394,7 @@ static bool is_due(struct weft_klock *kl)
 	       !weft_word_mirror(kl, WEFT_WORD_SLOW);
 }
 
-/* Give it back if that is due and can be.  Return: whether it begins. */
+/* Give the lock back if it should and can be.  Return: whether that begins. */
 static bool leave(struct weft_klock *kl, struct weft_outbox *outbox)
 {
 	struct weft_lock_out out;
@@ -392,8 +406,8 @@ static bool leave(struct weft_klock *kl, struct weft_outbox *outbox)
 }
 
 /*
- * One step towards rest.  Return: false if there is none, because the lock is at
- * rest or waits for a program or a message.
+ * Make one step for the lock.  Return: false: there is none, it is at rest or waits for a
+ * program or a message.
  */
 static bool step(struct weft_klock *kl, struct weft_outbox *outbox)
 {
@@ -404,7 +418,6 @@ static bool step(struct weft_klock *kl, struct weft_outbox *outbox)
 		kl->advance = false;
 	else if (kl->advance && READ_ONCE(kl->locks->mode) == WEFT_KLOCKS_RUNNING)
 		need = WEFT_M;
-	/* more than others could leave us with */
 	if (need > kl->core.state && !kl->core.want) {
 		want(kl, need, outbox);
 		return true;
@@ -416,7 +429,7 @@ static bool step(struct weft_klock *kl, struct weft_outbox *outbox)
 	if (!kl->core.revoking)
 		return serve(kl) || leave(kl, outbox);
 	if (weft_word_mirror(kl, WEFT_WORD_SLOW))
-		/* who holds it tells us when it is left */
+		/* the last program to leave it calls the kernel */
 		return share(kl, outbox);
 	if (kl->hands < READ_ONCE(weft_lock_tuning.local_hands) && serve(kl)) {
 		kl->hands++;
@@ -424,14 +437,17 @@ static bool step(struct weft_klock *kl, struct weft_outbox *outbox)
 	}
 	if (!weft_release_ready(kl))
 		return false;
-	/* our own place in the queue is behind those who wait already */
+	/* ask before the lock goes: the node queues behind those that wait already */
 	if (need && !kl->core.want)
 		want(kl, need, outbox);
 	revoked(kl, outbox);
 	return true;
 }
 
-/* What programs have to do, see uapi/weft.h. */
+/*
+ * Bits of the word by which the kernel tells programs what to do: SLOW, TELL or none
+ * (uapi/weft.h).
+ */
 static u64 word_bits(struct weft_klock *kl)
 {
 	struct weft_waiter *w = first_waiter(kl);
@@ -442,13 +458,13 @@ static u64 word_bits(struct weft_klock *kl)
 		return 0;
 	if (!weft_klock_competes(kl))
 		return WEFT_WORD_SLOW;
-	/* until that one has come nobody needs to tell us */
+	/* the waiter was told and will come: no other program need call */
 	return w->told ? 0 : WEFT_WORD_TELL;
 }
 
 /*
- * Nobody holds the lock, as the word said together with SLOW or TELL: who left it between
- * our last look and that has not told us.  Return: whether there is something to do.
+ * The word, together with SLOW or TELL, says that no program holds the lock: one left it after
+ * the last look and before it could see those bits.  Return: whether there is something to do.
  */
 static bool left_untold(struct weft_klock *kl)
 {
@@ -488,9 +504,9 @@ void weft_klock_end(struct weft_klock *kl, struct weft_outbox *outbox)
 	weft_outbox_send(outbox);
 }
 
-#define CHASE_SECONDS	30	/* after a death */
+#define CHASE_SECONDS	30	/* look for a lost lock so long after a node has died */
 
-/* A node has died lately: whoever waits may wait for that one. */
+/* A node has died lately: it may be the one that this node waits for. */
 static bool after_death(const struct weft_locks *locks)
 {
 	unsigned long died = READ_ONCE(locks->died);
@@ -499,10 +515,11 @@ static bool after_death(const struct weft_locks *locks)
 }
 
 /*
- * Whoever has the lock does not say when it comes to us.  As a rule it is only held for long;
- * but a home that was restarted since may not know that it is in the switch, and would not
- * free it if its holder dies.  Nor would it go on with what it had begun in its former life:
- * a lock that the switch was to give up then is refused to all, until its home asks for it.
+ * Should the home be asked to look for the lock (CHASE)?  A holder does not say when it hands
+ * over, and mostly just holds it for long.  But a home that was restarted may not know that the
+ * switch has the lock, and then does not free it when its holder dies; nor does it finish what
+ * it began before: a lock that the switch was to give up is refused to all until its home asks
+ * for it.
  */
 static bool chases(const struct weft_klock *kl, bool lost)
 {
@@ -549,13 +566,13 @@ static enum hrtimer_restart timer_fire(struct hrtimer *timer)
 
 	weft_klock_begin(kl, &outbox);
 	if (hrtimer_is_queued(timer)) {
-		/* armed again before we came here: the reference is its */
+		/* armed again before this callback got the spinlock: that owns the reference */
 		spin_unlock_bh(&kl->lock);
 		return HRTIMER_NORESTART;
 	}
 	kl->armed = false;
 	if (kl->dead || weft_lock_idle(&kl->core)) {
-		/* answered meanwhile */
+		/* the answer has come */
 	} else if (ktime_get_ns() < kl->due) {
 		arm(kl, kl->due);
 	} else {

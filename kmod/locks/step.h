@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What follows from an event of a lock.  Whatever happens to a lock happens between
- * weft_klock_begin() and weft_klock_end(), which makes steps until none is left: serve
- * those who wait here, ask, give away, give back.
+ * What follows from an event of a lock.  Each event is handled between weft_klock_begin() and
+ * weft_klock_end(), which makes steps until none is left: serve waiters here, ask, give away,
+ * give back.  For the files of this folder.
  */
 #ifndef WEFT_LOCKSTEP_H
 #define WEFT_LOCKSTEP_H
@@ -13,13 +13,13 @@ struct task_struct;
 struct weft_outbox;
 
 /**
- * struct weft_waiter - somebody who waits in the kernel
+ * struct weft_waiter - a thread that waits in the kernel for a lock
  * @node: in weft_klock.waiters until @done
- * @task: who
- * @holder: what for
- * @told: the lock was left: it comes by itself, and takes it if it can.  The lock's
- *	@lock to write
- * @done: has it, or @err says why not.  The lock's @lock to write
+ * @task: the thread
+ * @holder: the hold that it wants
+ * @told: the lock was left: the thread comes and takes it if it still can.  Written under
+ *	weft_klock.lock
+ * @done: it holds the lock, or @err says why not.  Written under weft_klock.lock
  * @err: 0, -EIO or -ENOLCK
  */
 struct weft_waiter {
@@ -31,43 +31,40 @@ struct weft_waiter {
 	int err;
 };
 
-/* An event begins; @outbox is empty then, and takes its messages. */
+/* Begin an event: takes the lock's spinlock and makes @outbox empty. */
 void weft_klock_begin(struct weft_klock *kl, struct weft_outbox *outbox)
 	__acquires(&kl->lock);
 
-/* After any event: until nothing is left to do.  Sends @outbox. */
+/* End an event: makes steps until none is left, drops the spinlock and sends @outbox. */
 void weft_klock_end(struct weft_klock *kl, struct weft_outbox *outbox)
 	__releases(&kl->lock);
 
-/*
- * Carry out what the core decided; what it wants revoked is for
- * weft_klock_end().
- */
+/* Carry out what the core decided, but for WEFT_DO_REVOKE, which weft_klock_end() looks at. */
 void weft_klock_act(struct weft_klock *kl, struct weft_lock_out *out,
 		    struct weft_outbox *outbox) __must_hold(&kl->lock);
 
-/* What it has asked for, and waited for longer than usual, is asked for again, now. */
+/* Repeat a request that waits for longer than usual, now. */
 void weft_klock_ask_again(struct weft_klock *kl) __must_hold(&kl->lock);
 
-/* The core's word on hand-overs may have changed. */
+/* Count a hand-over that the core has begun or ended. */
 void weft_klock_note_hand_over(struct weft_klock *kl) __must_hold(&kl->lock);
 
 /*
- * May whoever is faster have the lock to write before the first one who waits for it?
- * No, if that has waited for WEFT_STRICT_NS, wants it to read, or another node waits.
+ * May any writer of this node overtake the first waiter?  Not if that has waited for
+ * WEFT_STRICT_NS or wants to read, or if another node waits.
  */
 bool weft_klock_competes(struct weft_klock *kl) __must_hold(&kl->lock);
 
-/* Who was told that the lock was left has come.  It may have it then, or not. */
+/* A waiter that was told comes: it takes the lock if it still can. */
 void weft_klock_try(struct weft_klock *kl, struct weft_waiter *w) __must_hold(&kl->lock);
 
-/* Whoever waits gets this error. */
+/* Fail all waiters with @err. */
 void weft_klock_fail_all(struct weft_klock *kl, int err) __must_hold(&kl->lock);
 
-/* Something has happened at its place: who awaits that is woken.  See wait.h. */
+/* Count an event at the lock's place and wake threads that await one (wait.h). */
 void weft_klock_event(struct weft_klock *kl) __must_hold(&kl->lock);
 
-/* Nobody has it open, nobody waits. */
+/* No file has the lock open, and no thread waits for it. */
 bool weft_klock_unused(const struct weft_klock *kl) __must_hold(&kl->lock);
 
 #endif /* WEFT_LOCKSTEP_H */

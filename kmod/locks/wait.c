@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Programs that open, take and leave a lock, and wait for it; see klock.h. */
+/*
+ * Threads that open, take and leave locks, and wait for them; eventcounts.  Called by lockfile.c
+ * for ioctls, by bind.c and mapped.c.  Process context; waits for the network with no lock held.
+ */
 #include <linux/hrtimer.h>
 #include <linux/jiffies.h>
 #include <linux/sched/signal.h>
@@ -28,7 +31,7 @@ int weft_eventcount_read(struct weft_klock *kl, const struct weft_holder *h,
 
 	if (!READ_ONCE(weft_lock_tuning.keep))
 		return -EOPNOTSUPP;
-	/* first: if the lock is lost from here on this count is an old one */
+	/* read the count first: it is outdated if the lock is lost after this */
 	*count = (u32)atomic_read_acquire(weft_word_event(kl));
 	if (READ_ONCE(kl->here))
 		return 0;
@@ -55,7 +58,7 @@ int weft_eventcount_await(struct weft_klock *kl, u32 count, const struct weft_pa
 		prepare_to_wait(&kl->awaiting, &wait, TASK_INTERRUPTIBLE);
 		if ((u32)atomic_read(weft_word_event(kl)) != count)
 			break;
-		/* as futex(): what has a deadline is not begun anew after a handler */
+		/* as futex(): a wait with a deadline is not restarted after a handler */
 		err = p->until ? -ERESTARTNOHAND : -ERESTARTSYS;
 		if (signal_pending(current))
 			break;
@@ -82,7 +85,7 @@ void weft_eventcount_advance(struct weft_klock *kl)
 
 /* --- waiting ------------------------------------------------------------------------------- */
 
-#define LOOK_MS		1000	/* waiters look whether the rack is there */
+#define LOOK_MS		1000	/* so often a waiter looks whether the rack still answers */
 
 bool weft_klock_attach(struct weft_klock *kl, u64 *word, u32 slot,
 		       struct weft_lists *lists)
@@ -135,7 +138,7 @@ struct weft_guard *weft_klock_bind(struct weft_klock *kl,
 	old = kl->guard;
 	if (old)
 		weft_guard_drop(old, &outbox);
-	/* what programs say is all there is to it */
+	/* a guard that a program has said ends the learning */
 	if (guard)
 		weft_learn_forget(kl, &outbox);
 	kl->guard = guard;
@@ -241,8 +244,8 @@ int weft_klock_release(struct weft_klock *kl, const struct weft_holder *h)
 }
 
 /*
- * How long TRY waits for an answer, ns.  Who has the lock elsewhere gives none,
- * so that this is all that is known.
+ * How long TRY waits for an answer, ns: three time-outs.  A holder elsewhere gives none, so no
+ * answer means that the lock is held, or the request lost.
  */
 static u64 answer_limit(const struct weft_locks *locks)
 {
@@ -253,7 +256,7 @@ static u64 answer_limit(const struct weft_locks *locks)
 				weft_rtt_timeout(rtts, WEFT_RTT_ASK, 2));
 }
 
-/* The answer that TRY waits for should have come. */
+/* TRY has waited long enough for an answer. */
 static bool tried(const struct weft_klock *kl, u64 began)
 {
 	u64 now = ktime_get_ns(), limit = answer_limit(kl->locks);
@@ -261,7 +264,7 @@ static bool tried(const struct weft_klock *kl, u64 began)
 	return now >= READ_ONCE(kl->asked) + limit || now >= began + 2 * limit;
 }
 
-/* Whether TRY can be answered at once: somebody has it. */
+/* Can TRY be refused at once?  The lock is held, or others wait for it. */
 static bool busy(struct weft_klock *kl, u8 perm)
 {
 	lockdep_assert_held(&kl->lock);
@@ -275,7 +278,7 @@ static ktime_t now_on(clockid_t clock)
 	return clock == CLOCK_REALTIME ? ktime_get_real() : ktime_get();
 }
 
-/* Why a waiter should give up, or 0. */
+/* Should a waiter give up?  Return: the errno for that, or 0. */
 static int gives_up(const struct weft_klock *kl, const struct weft_waiter *w,
 		    const struct weft_patience *p, u64 began)
 {
@@ -316,7 +319,7 @@ static void compete(struct weft_klock *kl, struct weft_waiter *w)
 	weft_klock_end(kl, &outbox);
 }
 
-/* Until @w is done, or gives up; then it is out of the queue. */
+/* Wait until @w is done or gives up.  Return: 0 or a negative errno; @w is out of the queue. */
 static int wait_for(struct weft_klock *kl, struct weft_waiter *w,
 		    const struct weft_patience *p)
 {
@@ -341,7 +344,7 @@ static int wait_for(struct weft_klock *kl, struct weft_waiter *w,
 	__set_current_state(TASK_RUNNING);
 	weft_stat_add(&kl->locks->node->counters, WEFT_STAT_LOCK_WAITS_NSEC,
 		      ktime_get_ns() - began);
-	/* also so that whoever finished it has let go of it */
+	/* with the spinlock: whoever has set @done is through with @w */
 	weft_klock_begin(kl, &outbox);
 	if (w->done) {
 		err = w->err;
@@ -353,7 +356,10 @@ static int wait_for(struct weft_klock *kl, struct weft_waiter *w,
 	return err;
 }
 
-/* First come, first served; who asks again after a signal came before. */
+/*
+ * Queue @w behind those that asked before it: a thread that a signal interrupted keeps its
+ * place.
+ */
 static void enqueue(struct weft_klock *kl, struct weft_waiter *w)
 {
 	struct weft_waiter *before;
@@ -382,7 +388,7 @@ int weft_klock_acquire(struct weft_klock *kl, const struct weft_holder *h,
 	if ((list_empty(&kl->waiters) ||
 	     (h->perm == WEFT_M && weft_klock_competes(kl))) &&
 	    weft_lock_perm(&kl->core) >= h->perm && weft_word_take(kl, h)) {
-		/* nobody was in the way */
+		/* taken at once */
 	} else if (patience->try && busy(kl, h->perm)) {
 		err = -EBUSY;
 	} else {

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The word of a lock, which programs change at the same time; see klock.h.
- *
- * Nothing that stands in it is believed: nonsense can only make those wait, or
- * let those in together, who share the word.
+ * The word of a lock, which programs change at the same time: every change is a cmpxchg.  Called
+ * by step.c, wait.c and reclaim.c under the lock's spinlock.  Believes nothing that it reads:
+ * nonsense makes only those programs wait, or lets those in together, that share the word.
  */
 #include <linux/atomic.h>
 #include <linux/build_bug.h>
@@ -32,8 +31,8 @@ static bool fits(u64 word, u8 perm)
 }
 
 /*
- * Readers that are not in the word are in the way of a writer: SLOW, so that there are
- * no more of them, then the lists.  Return: whether there are none.
+ * Is no reader listed?  Sets SLOW, so that readers list themselves no more, and then looks at
+ * the lists.
  */
 static bool none_listed(struct weft_klock *kl)
 {
@@ -80,7 +79,7 @@ bool weft_word_take(struct weft_klock *kl, const struct weft_holder *h)
 	return true;
 }
 
-/* One reader less in the count of a file.  Return: false if there is none. */
+/* Take one off a file's count of readers.  Return: false: it is 0. */
 static bool count_down(u32 *readers)
 {
 	u32 old = READ_ONCE(*readers);
@@ -93,8 +92,8 @@ static bool count_down(u32 *readers)
 }
 
 /*
- * So many readers less; a program may have written any number.  Return: how many
- * there were.
+ * Take up to @n readers off the word, in which a program may have written any number.  Return:
+ * how many there were.
  */
 static u32 take_readers(struct weft_klock *kl, u32 n)
 {
@@ -138,7 +137,7 @@ u32 weft_word_give_back(struct weft_klock *kl, u16 owner, u32 readers)
 
 	lockdep_assert_held(&kl->lock);
 	if ((READ_ONCE(*kl->word) & WEFT_WORD_OWNER) == owner_bits(owner)) {
-		/* who has it next finds both: before it can */
+		/* before the next holder can have it: that finds both */
 		WRITE_ONCE(container_of(kl->word, struct weft_lock_word, word)->holder, 0);
 		weft_word_note_death(kl);
 	}
@@ -147,7 +146,7 @@ u32 weft_word_give_back(struct weft_klock *kl, u16 owner, u32 readers)
 	return n;
 }
 
-/* Sets and clears what the kernel alone sets of the word. */
+/* Set and clear bits that only the kernel changes. */
 static void change(struct weft_klock *kl, u64 set, u64 clear)
 {
 	u64 old = READ_ONCE(*kl->word);
@@ -201,7 +200,10 @@ bool weft_word_mirror(struct weft_klock *kl, u64 bits)
 		new = (old & ~ours) | kl->core.state | bits;
 		if (kl->core.unmended)
 			new |= WEFT_WORD_DIED;
-		/* who wants to write has to ask anyhow, so reading may be cheap */
+		/*
+		 * writers have to ask the kernel anyhow: let readers list themselves, which is
+		 * cheap
+		 */
 		if (kl->core.state == WEFT_S && !bits && kl->lists)
 			new |= WEFT_WORD_LISTED;
 	} while (new != old && !try_cmpxchg(kl->word, &old, new));
@@ -213,7 +215,7 @@ bool weft_word_mirror(struct weft_klock *kl, u64 bits)
 		return false;
 	if (kl->lists && weft_holds_listed(kl->lists, kl->slot))
 		return true;
-	/* as long as SLOW is set nobody is added to them */
+	/* with SLOW set no reader lists itself */
 	while (!try_cmpxchg(kl->word, &new, new & ~WEFT_WORD_LISTED))
 		;
 	return new & (WEFT_WORD_READERS | WEFT_WORD_OWNER);

@@ -21,10 +21,10 @@
 #include "net/recv.h"
 #include "net/transport.h"
 
-#define BUDGET		64	/* datagrams that an inbox gives its node before others have a turn */
-#define INBOX_MAX	4096	/* datagrams that wait in a node's inbox; more are lost and counted */
+#define BUDGET		64	/* datagrams that an inbox hands over in one turn */
+#define INBOX_MAX	4096	/* datagrams that wait in an inbox; more are lost and counted */
 #define POSTED_MAX	256	/* blocks that may land at a node at a time */
-#define LANDS_MAX	65536	/* bytes: a larger block comes in messages, as a spinlock is held */
+#define LANDS_MAX	65536	/* bytes: larger blocks come in messages (a spinlock is held) */
 
 /**
  * struct weft_inbox - what members in this kernel have sent to a node
