@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* How a node takes part in a rack, as netlink sets it. */
+/*
+ * How a node takes part in a rack: what CONFIG_SET says, completed by rack/setup.c.  Plain data.
+ */
 #ifndef WEFT_CONFIG_H
 #define WEFT_CONFIG_H
 
@@ -18,26 +20,26 @@ struct net;
  * struct weft_config - how a node takes part in a rack
  * @net: network namespace; weft_member_up() takes a reference of its own, and
  *	weft_member_config() hands out none
- * @id: WEFT_NODE_MIN..WEFT_NODE_MAX
+ * @id: of the node, WEFT_NODE_MIN..WEFT_NODE_MAX
  * @homes: number of memory blades
  * @home: their IPv4 addresses, ids WEFT_BLADE_MIN and up in this order
- * @twin: of each of them, where it goes on if its machine dies; 0: nowhere
- * @number: that this machine gives the rack; another one than @rack if it is a node of
- *	that already
- * @rack: number of the rack, as messages say it
+ * @twin: addresses of their twins, where they go on if their machines die; 0: none
+ * @number: by which this machine knows the rack; differs from @rack if it is a node of that rack
+ *	already
+ * @rack: number of the rack in messages
  * @ifindex: interface that leads to the rack
  * @ifname: its name, filled in by weft_member_up()
  * @addr: own IPv4 address; 0: the interface's first
  * @group: multicast address of the switch; 0: WEFT_WIRE_GROUP
- * @gathers: the interface sends datagrams that are in several pieces; filled in by
+ * @gathers: the interface sends datagrams that lie in several pieces; filled in by
  *	weft_member_up()
- * @mtu: bytes; 0: the interface's, or WEFT_MTU_MAX if that is less
+ * @mtu: bytes; 0: the interface's, WEFT_MTU_MAX at most
  * @timeout_ms: how long a program waits for the network before it gets an error;
  *	0: WEFT_TIMEOUT_MS_DEFAULT
- * @hold_us: how long a block stays after a program got it; see blocks/block.h
- * @hold_set: @hold_us is given, it may be 0
+ * @hold_us: minimum stay of a block after a program got it; see blocks/block.h
+ * @hold_set: @hold_us is given, even if it is 0
  * @key_set: the rack has a key
- * @key: it; weft_member_config() does not hand it out
+ * @key: of the rack; weft_member_config() does not hand it out
  */
 struct weft_config {
 	struct net *net;

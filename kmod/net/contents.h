@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The bytes of a block, as a message refers to them between the moment that it was
- * decided on, under the block's lock, and the moment that it is encoded, without.
+ * The bytes of a block that a message carries, from the decision under the block's lock until it
+ * is encoded without.  For blocks/block.h and the transports.
  *
- * What was decided holds for the bytes of that moment.  So whoever lets them change says
- * so before (weft_contents_change()), and whoever has read them asks afterwards whether
- * they are still those (weft_contents_are()): a message whose bytes are not is dropped,
- * which for the protocol is one that was lost on the way.
+ * A decision is about the bytes of its moment.  Before the bytes change, the block raises
+ * @generation (weft_contents_change()); a reader asks afterwards whether they are still the same
+ * (weft_contents_are()). A message whose bytes have changed is dropped, which the protocol takes
+ * for a loss.
  */
 #ifndef WEFT_CONTENTS_H
 #define WEFT_CONTENTS_H
@@ -19,13 +19,13 @@ struct page;
 
 /**
  * struct weft_contents - the bytes of a block
- * @pages: where they are
- * @size: how many
- * @whole: the pages are one folio, and one piece of the kernel's addresses
- * @generation: raised before they may change.  Written under the lock of what they
- *	belong to, read by anyone
- * @get: takes a reference more to what they belong to; the caller has one.  Any context
- * @put: gives a reference back to what they belong to.  Any context
+ * @pages: the pages that hold them
+ * @size: bytes
+ * @whole: the pages are one folio, contiguous in the kernel's addresses
+ * @generation: raised before the bytes may change.  Written under the lock of the block, read by
+ *	anyone
+ * @get: takes another reference to the block; the caller has one.  Any context
+ * @put: drops a reference to the block.  Any context
  */
 struct weft_contents {
 	struct page *const *pages;
@@ -36,7 +36,7 @@ struct weft_contents {
 	void (*put)(struct weft_contents *contents);
 };
 
-/* From here on they may be others: before new ones are installed, or may be written. */
+/* Before new bytes are installed, or programs may write. */
 static inline void weft_contents_change(struct weft_contents *contents)
 {
 	WRITE_ONCE(contents->generation, contents->generation + 1);
@@ -44,7 +44,7 @@ static inline void weft_contents_change(struct weft_contents *contents)
 	smp_wmb();
 }
 
-/* What was read since @generation was the current one was read of that one alone. */
+/* Whether all that was read since @generation was current is of that generation. */
 static inline bool weft_contents_are(const struct weft_contents *contents, u32 generation)
 {
 	/* pairs with weft_contents_change() */

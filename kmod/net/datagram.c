@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The UDP transport, which leads to all members.
+ * The UDP transport, which leads to all members: one socket for each network namespace, which
+ * the racks of this machine share, each by an interface of its own.  Called by transport.c, and
+ * by UDP for what comes.  Drops what does not come from a member's port by the interface of a
+ * rack.
  *
- * Two sockets cannot both hold the port on all interfaces, and a socket for each interface would
- * leave the other ones to programs without privileges, which could then send from the port
- * as if they were members.  So there is one, and the interface says which rack it is.
- *
- * So it is with the ports after it, by which members send contents of blocks (core/flow.h).
- * Nothing is sent to these.
+ * Why one socket: two sockets cannot both hold the port on all interfaces; one for each
+ * interface would leave the port on other interfaces to programs without privileges, which could
+ * then send as members do. The interface of a datagram says which rack it is of.  The ports
+ * behind it, by which members send contents of blocks (core/flow.h), are held for the same
+ * reason; nothing is sent to them.
  */
 #include <linux/igmp.h>
 #include <linux/ip.h>
@@ -35,12 +37,12 @@
 /* --- the port ------------------------------------------------------------------------------ */
 
 /**
- * struct weft_port - the port in a network namespace
+ * struct weft_port - the sockets in a network namespace
  * @list: in ports
- * @net: the namespace, which the configuration of each node holds
- * @sock: the socket; it goes with the last node
- * @held: those of the other flows
- * @node: this machine in the racks that it is in there.  Written under ports_lock
+ * @net: the namespace; the configuration of each node has a reference
+ * @sock: receives; closed with the last node
+ * @held: hold the ports of other flows
+ * @node: the nodes that this machine is in the namespace.  Written under ports_lock
  */
 struct weft_port {
 	struct list_head list;
@@ -50,14 +52,14 @@ struct weft_port {
 	struct weft_node __rcu *node[WEFT_RACKS_MAX];
 };
 
-static DEFINE_MUTEX(ports_lock);	/* of the list, and of what is in it */
+static DEFINE_MUTEX(ports_lock);	/* guards the list and all ports */
 static LIST_HEAD(ports);
 
 /* --- receiving --------------------------------------------------------------------- */
 
 /*
- * A machine that is a node of one rack twice has two interfaces in its network, and may
- * tell others on each of them that it has both addresses.
+ * The node that a datagram is for.  A machine that is a node of one rack twice may answer ARP
+ * for both addresses on either interface, so the address decides, not the interface.
  */
 static struct weft_node *addressee(const struct weft_port *port, struct weft_node *node,
 				   __be32 to)
@@ -74,10 +76,10 @@ static struct weft_node *addressee(const struct weft_port *port, struct weft_nod
 }
 
 /*
- * The rack whose interface it came by.  NULL: none's, which counts for all of them.
+ * The node whose interface a datagram came by; NULL: none, which all nodes count.
  *
- * The interface is that of IPCB: the route of what is sent to this machine itself says
- * which one the sender wanted (inet_iif()), and a VRF puts itself in the place of skb->dev.
+ * By IPCB, as the route of a packet to this machine itself names the interface that the sender
+ * meant (inet_iif()), and a VRF replaces skb->dev.
  */
 static struct weft_node *node_of(const struct weft_port *port, const struct sk_buff *skb)
 {
@@ -97,7 +99,7 @@ static struct weft_node *node_of(const struct weft_port *port, const struct sk_b
 	return NULL;
 }
 
-/* Of the first message in it; 0 if it is too short for one, and then nobody's. */
+/* Type of the first message in a datagram; 0: it is too short. */
 static u8 type_of(const struct sk_buff *skb)
 {
 	u8 room;
@@ -108,10 +110,10 @@ static u8 type_of(const struct sk_buff *skb)
 }
 
 /*
- * Could anybody but root have sent this here?  A program without privileges can send to
- * the port by loopback, by another interface, and to the group, which then comes back to
- * us as if it had come in on the rack's interface.  It cannot send from our ports: we hold
- * them on all addresses, as each member does.
+ * Could only root have sent this?  A program without privileges can send to the port by
+ * loopback, by another interface, and to the group, which then returns as if it came in on the
+ * rack's interface.  It cannot send from a member's ports: each member holds them on all
+ * addresses.
  */
 static bool way_fits(const struct weft_node *node, const struct sk_buff *skb)
 {
@@ -128,7 +130,7 @@ static bool way_fits(const struct weft_node *node, const struct sk_buff *skb)
 
 static int encap_rcv(struct sock *sk, struct sk_buff *skb)
 {
-	/* of the socket, which is closed before the port goes */
+	/* the socket is closed before the port is freed */
 	const struct weft_port *port = rcu_dereference_sk_user_data(sk);
 	struct weft_node *node = port ? node_of(port, skb) : NULL;
 	u32 len;
@@ -159,14 +161,14 @@ bad:
 
 /* --- the socket -------------------------------------------------------------------- */
 
-/* @rcv: gets what comes, with @port as the socket's data. */
+/* Open the socket of a flow; @rcv receives, with @port as the socket's user data. */
 static int open_socket(struct weft_port *port, u32 flow,
 		       int (*rcv)(struct sock *sk, struct sk_buff *skb), struct socket **sock)
 {
 	struct udp_port_cfg cfg = {
 		.family = AF_INET,
-		.local_ip.s_addr = htonl(INADDR_ANY), /* the group as well */
-		/* and all interfaces, so that nobody else has the port: way_fits() */
+		.local_ip.s_addr = htonl(INADDR_ANY), /* the multicast group, too */
+		/* all interfaces: no program can have the port (way_fits()) */
 		.local_udp_port = htons(WEFT_WIRE_UDP_PORT + flow),
 	};
 	struct udp_tunnel_sock_cfg tunnel = {
@@ -181,7 +183,7 @@ static int open_socket(struct weft_port *port, u32 flow,
 		return err;
 	}
 	(*sock)->sk->sk_allocation = GFP_ATOMIC;
-	/* this also keeps what we send to the group from coming back to us */
+	/* also keeps what this machine sends to the group from returning */
 	setup_udp_tunnel_sock(port->net, weft_tunnel_sock(*sock), &tunnel);
 	return 0;
 }
@@ -251,7 +253,7 @@ static struct weft_node *node_at(const struct weft_port *port, unsigned int i)
 	return rcu_dereference_protected(port->node[i], lockdep_is_held(&ports_lock));
 }
 
-/* Where there is room for a node.  Return: its place; -EADDRINUSE, -ENOSPC. */
+/* Find a free entry for a node.  Return: its index; -EADDRINUSE, -ENOSPC. */
 static int find_place(const struct weft_port *port, int ifindex,
 		      struct netlink_ext_ack *extack)
 {
@@ -268,7 +270,7 @@ static int find_place(const struct weft_port *port, int ifindex,
 	return place;
 }
 
-/* Join or leave the group to which the switch sends what it addresses by copyset. */
+/* Join or leave the multicast group by which the switch addresses a copyset. */
 static int change_group(const struct weft_port *port, struct ip_mreqn group,
 			int (*what)(struct sock *sk, struct ip_mreqn *group))
 {
@@ -282,7 +284,7 @@ static int change_group(const struct weft_port *port, struct ip_mreqn group,
 	return err;
 }
 
-/* It goes if no node is left. */
+/* Close the port if no node uses it. */
 static void put_port(struct weft_port *port)
 {
 	unsigned int i;
@@ -320,12 +322,10 @@ static int open_at(struct weft_port *port, struct weft_node *node,
 }
 
 /*
- * Receive and send for a rack
- * @cfg: complete: interface, addresses and mtu are known
+ * transport.open: receive and send for a node.  Joins the group of the switch.  Return: 0;
+ * -EADDRINUSE: another program has the port, or another rack the interface; errors of the
+ * network.
  * @extack: receives a sentence in case of an error
- *
- * Joins the switch's group.  Return: 0; -EADDRINUSE: another program has the port, or
- * another rack the interface; what the network says.
  */
 static int udp_open(struct weft_node *node, const struct weft_config *cfg,
 			  struct netlink_ext_ack *extack)
@@ -352,14 +352,14 @@ static void close_at(struct weft_port *port, unsigned int place)
 
 	RCU_INIT_POINTER(node->socket, NULL);
 	RCU_INIT_POINTER(port->node[place], NULL);
-	/* pairs with rcu_dereference() in encap_rcv() and weft_outbox_send() */
+	/* pairs with rcu_dereference() in encap_rcv() and send_all() */
 	synchronize_net();
 	/* fails if the interface is gone, and the membership with it */
 	(void)change_group(port, node->group, ip_mc_leave_group);
 	put_port(port);
 }
 
-/* Afterwards nothing is received for this rack any more.  Sleeps. */
+/* transport.close: afterwards nothing is received for the node.  Sleeps. */
 static void udp_close(struct weft_node *node)
 {
 	struct weft_port *port, *next;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The transport between nodes of a rack that are in one kernel (JOINS in weft_netlink.h): for
- * tests, and for looking at the protocol without a network.  Two nodes reach each other if they
- * have one rack number and one network namespace, and the sender knows the other one's address
- * and id.  Messages are bytes as on the wire, and checked like those; blocks land without a card.
+ * The transport between nodes of a rack in one kernel (JOINS in weft_netlink.h), for tests and
+ * debuggers.  Called by transport.c.  Two nodes reach each other if they share rack number and
+ * network namespace, and the sender knows the other's address and id.  Messages are bytes as on
+ * the wire, and checked as those.
  */
 #include <linux/highmem.h>
 #include <linux/interrupt.h>
@@ -27,15 +27,15 @@
 #define LANDS_MAX	65536	/* bytes: larger blocks come in messages (a spinlock is held) */
 
 /**
- * struct weft_inbox - what members in this kernel have sent to a node
- * @node: which
- * @net: the network namespace that it is in, which its configuration holds
+ * struct weft_inbox - datagrams that nodes of this kernel have sent to a node
+ * @node: the node
+ * @net: its network namespace, to which its configuration has a reference
  * @queue: datagrams, INBOX_MAX at most
  * @tasklet: hands them to the node
- * @lock: the posted buffers: who writes to one has it
+ * @lock: guards the posted buffers; held while one is written to
  * @posted: where blocks of the node may land, POSTED_MAX at most
- * @n_posted: how many there are
- * @key: of the last one
+ * @n_posted: length of @posted
+ * @key: of the newest posted buffer
  */
 struct weft_inbox {
 	struct weft_node *node;
@@ -49,8 +49,8 @@ struct weft_inbox {
 };
 
 /**
- * struct inner_posted - a posted buffer in memory
- * @posted: as all see it
+ * struct inner_posted - a posted buffer of this transport
+ * @posted: as the other layers see it
  * @list: in weft_inbox.posted until it is closed
  * @open: the request that offers it has gone.  weft_inbox.lock
  */
@@ -62,26 +62,24 @@ struct inner_posted {
 
 /**
  * struct sender - in skb->cb while a datagram is in an inbox
- * @addr: address of who sent it
- * @key: of the posted buffer that its coming closes; 0: of none
+ * @addr: address of the sender
+ * @key: of the posted buffer that the datagram closes; 0: none
  */
 struct sender {
 	__be32 addr;
 	u32 key;
 };
 
-static DEFINE_MUTEX(inboxes_lock);	/* nodes come and go */
+static DEFINE_MUTEX(inboxes_lock);	/* guards inboxes */
 static struct weft_inbox __rcu *inboxes[WEFT_RACKS_MAX];
-static unsigned int open_inboxes;	/* READ_ONCE by who sends */
+static unsigned int open_inboxes;	/* written under inboxes_lock */
 
 static struct sender *sender_of(struct sk_buff *skb)
 {
 	return (struct sender *)skb->cb;
 }
 
-/* --- posted buffers: what a network card does ------------------------------------------ */
-
-/* A node's own; NULL: it has none.  RCU. */
+/* The inbox of @node; NULL: it has none.  RCU. */
 static struct weft_inbox *inbox_at(const struct weft_node *node)
 {
 	struct weft_inbox *inbox;
@@ -111,7 +109,7 @@ static bool posted_open(struct weft_posted *posted, const struct weft_outgoing *
 	return false;
 }
 
-/* Take a posted buffer out: nobody writes there any more.  Return: false: it was out. */
+/* Close a posted buffer for writers.  Return: false: it was closed before. */
 static bool unlink_posted(struct weft_inbox *inbox, struct inner_posted *posted)
 {
 	lockdep_assert_held(&inbox->lock);
@@ -122,7 +120,7 @@ static bool unlink_posted(struct weft_inbox *inbox, struct inner_posted *posted)
 	return true;
 }
 
-/* It was taken out, and whatever came by it was handed in. */
+/* Tell that a posted buffer is closed, after what came by it was handed in. */
 static void posted_closed(struct weft_posted *posted)
 {
 	posted->node->above->closed(posted->node, posted);
@@ -153,7 +151,7 @@ static const struct weft_posted_ops posted_ops = {
 	.free = posted_free,
 };
 
-/* Its address is nowhere: the key says which it is. */
+/* transport.post.  The key alone names the buffer; there is no address. */
 static struct weft_posted *post_make(struct weft_node *node, u32 home, u64 line,
 				     struct weft_contents *contents)
 {
@@ -180,7 +178,6 @@ static struct weft_posted *post_make(struct weft_node *node, u32 home, u64 line,
 	return posted ? &posted->posted : NULL;
 }
 
-/* With weft_inbox.lock. */
 static struct inner_posted *find_posted(struct weft_inbox *inbox, u32 key)
 {
 	struct inner_posted *posted;
@@ -192,7 +189,10 @@ static struct inner_posted *find_posted(struct weft_inbox *inbox, u32 key)
 	return NULL;
 }
 
-/* As the card of who provides a block writes it.  Return: false: it cannot. */
+/*
+ * Write a block into a posted buffer, as the provider's card would.  Return: false: the buffer
+ * is not open.
+ */
 static bool write_there(struct weft_inbox *inbox, const struct weft_outgoing *out)
 {
 	const struct weft_contents *from = out->contents;
@@ -261,7 +261,7 @@ static bool is_member(const struct weft_node *node, const struct weft_node *othe
 	       other->peers.addr == weft_peer_addr(&node->peers, id);
 }
 
-/* NULL: the member is not in this kernel, or not joined to @node. */
+/* The inbox of member @id; NULL: it is not in this kernel, or not joined to @node. */
 static struct weft_inbox *inbox_of(const struct weft_node *node, u32 id)
 {
 	struct weft_inbox *inbox, *own = NULL, *found = NULL;
@@ -299,7 +299,10 @@ static void put_all(struct weft_node *node, struct weft_inbox *inbox,
 	}
 }
 
-/* The block goes straight to where it may land, and LANDED behind it. */
+/*
+ * Write a block to its landing, and send LANDED behind it.  Return: false: there is no open
+ * landing.
+ */
 static bool land(struct weft_node *node, struct weft_inbox *inbox,
 		 const struct weft_outgoing *out)
 {
@@ -323,10 +326,10 @@ static bool memory_send(struct weft_node *node, const struct weft_outgoing *out)
 	struct sk_buff_head queue;
 	struct weft_inbox *inbox;
 
-	/* all but machines on which somebody tries this */
+	/* on nearly all machines */
 	if (READ_ONCE(open_inboxes) < 2)
 		return false;
-	/* a tasklet that is scheduled with bottom halves off runs when they are on again */
+	/* the tasklet runs when bottom halves are on again */
 	local_bh_disable();
 	rcu_read_lock();
 	/* pairs with the synchronize_rcu() of memory_close() */
@@ -361,7 +364,7 @@ static int memory_open(struct weft_node *node, const struct weft_config *cfg,
 	INIT_LIST_HEAD(&inbox->posted);
 	tasklet_setup(&inbox->tasklet, receive);
 	mutex_lock(&inboxes_lock);
-	/* there are no more nodes than that */
+	/* there are no more nodes than entries */
 	while (rcu_access_pointer(inboxes[i]))
 		i++;
 	rcu_assign_pointer(inboxes[i], inbox);
@@ -370,7 +373,7 @@ static int memory_open(struct weft_node *node, const struct weft_config *cfg,
 	return 0;
 }
 
-/* Takes a node's inbox out of the table; NULL: it has none. */
+/* Take a node's inbox out of the table; NULL: it has none. */
 static struct weft_inbox *take_out(const struct weft_node *node)
 {
 	struct weft_inbox *inbox;
@@ -398,7 +401,7 @@ static void memory_close(struct weft_node *node)
 	mutex_unlock(&inboxes_lock);
 	if (!inbox)
 		return;
-	/* pairs with memory_send(): nobody puts anything there any more */
+	/* pairs with memory_send(): no thread adds to the inbox any more */
 	synchronize_rcu();
 	tasklet_kill(&inbox->tasklet);
 	skb_queue_purge(&inbox->queue);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* This node as the lower layers see it, see node.h. */
+/*
+ * This node: the clock of its rack, the last refused message, numbers of transactions and calls,
+ * set-up. Called by all layers.  Knows nothing of membership but what rack/member.c writes.
+ */
 #include <linux/atomic.h>
 #include <linux/bottom_half.h>
 #include <linux/errno.h>
@@ -106,7 +109,7 @@ int weft_node_init(struct weft_node *node, const struct weft_receivers *receiver
 	err = weft_peer_init(&node->peers, &node->places);
 	if (err)
 		goto no_peers;
-	/* messages of the node's former life may still be on their way: begin anywhere */
+	/* begin anywhere: messages of the node's former life may still be under way */
 	atomic64_set(&node->seqs.given, get_random_u32());
 	spin_lock_init(&node->refused.lock);
 	node->refused.stat = WEFT_STAT_COUNT;
@@ -138,7 +141,10 @@ void weft_node_exit(struct weft_node *node)
 
 u32 weft_node_members(const struct weft_node *node, u64 since)
 {
-	/* pairs with the heartbeat: the answer to this question, or a newer one */
+	/*
+	 * pairs with the heartbeat of rack/member.c: members of this question's answer, or newer
+	 * ones
+	 */
 	if (smp_load_acquire(&node->members_asked) <= since)
 		return ~0u;
 	return READ_ONCE(node->members);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * This node as the lower layers see it: its number, its home blades, its key, and the
- * nodes that are in the rack with it.  rack/member.c writes all of it.
+ * This node as all layers see it: number, key, clock, members, counters.  rack/member.c writes
+ * it; a field is constant while @up unless its description says otherwise.
  */
 #ifndef WEFT_NODE_H
 #define WEFT_NODE_H
@@ -9,7 +9,7 @@
 #include <linux/atomic.h>
 #include <linux/cache.h>
 #include <linux/in.h>
-/* Before percpu.h, as in base/stats.h. */
+/* before percpu.h, as in base/stats.h */
 #include <linux/irqflags.h>
 #include <linux/ktime.h>
 #include <linux/list.h>
@@ -30,39 +30,31 @@ struct weft_card;
 struct weft_receivers;
 struct weft_transport;
 
-/*
- * The rack's clock as this node knows it, which tells old messages from new ones in a rack
- * that has a key.  The first memory blade keeps it; its answers set ours.  It has nothing to
- * do with the time of day.
- */
-
 /**
- * struct weft_clock - a rack's clock
- * @at: epoch above, and below it how many ticks the clock is ahead of this machine's: in one
- *	word, so that no thread sees half of a change
+ * struct weft_clock - the rack's clock as this node knows it
+ * @at: epoch in the upper half, in the lower one how many ticks the clock is ahead of this
+ *	machine's: one word, so a thread sees both or neither of a change
+ *
+ * It tells old messages from new ones in a rack with a key, and is not the time of day.  The
+ * first memory blade keeps it; its answers set this copy.
  */
 struct weft_clock {
 	atomic64_t at;
 };
 
-/* What it says.  Any context. */
+/* Read the clock.  Any context. */
 struct weft_stamp weft_clock_read(const struct weft_clock *clock);
 
-/* It is @stamp now.  Any context. */
+/* Set the clock to @stamp.  Any context. */
 void weft_clock_set(struct weft_clock *clock, struct weft_stamp stamp);
 
-/* The first blade has not been heard yet. */
+/* The first blade has not said the time yet. */
 void weft_clock_forget(struct weft_clock *clock);
 
-/*
- * The last message that somebody sent who has not the rack's key, or not the address of
- * the member that it names: for people who look for that machine.
- */
-
 /**
- * struct weft_refused - one such message
- * @stat: the counter that it was counted under; WEFT_STAT_COUNT: there was none
- * @from: the address that it came from
+ * struct weft_refused - a message without the rack's key, or not from the member that it names
+ * @stat: the counter that counts it; WEFT_STAT_COUNT: there was none
+ * @from: its source address
  * @msecs: how long ago
  */
 struct weft_refused {
@@ -72,8 +64,8 @@ struct weft_refused {
 };
 
 /**
- * struct weft_last_refused - the last one
- * @lock: all of it.  Taken with bottom halves off
+ * struct weft_last_refused - the last such message, for people that look for its sender
+ * @lock: guards all of it.  Taken with bottom halves off
  * @stat: as above
  * @from: as above
  * @when: when it came
@@ -86,33 +78,26 @@ struct weft_last_refused {
 };
 
 /**
- * weft_refused_note() - a message is refused
+ * weft_refused_note() - note a message that is refused
  * @stat: the counter that it was counted under
- * @from: the address that it came from
+ * @from: its source address
  *
  * Any context but interrupts.
  */
 void weft_refused_note(struct weft_last_refused *last, unsigned int stat, __be32 from);
 
-/* The last one since weft_refused_forget(). */
+/* Read the last one since weft_refused_forget(). */
 void weft_refused_last(struct weft_last_refused *last, struct weft_refused *r);
 
 void weft_refused_forget(struct weft_last_refused *last);
 
-/*
- * The numbers of this node's transactions and calls, which no two have in common.
- *
- * A miss takes several.  So that processors do not wait for each other's cache line, each has
- * a range of its own (core/seq.h), and @given is written by one in 64.  Calls are numbered by
- * @given itself: blades expect those of a member roughly in order.
- */
-
 /**
- * struct weft_seqs - sequence numbers
- * @given: how many were given to processors, or to calls
- * @ranges: what processors have left of those
+ * struct weft_seqs - numbers of this node's transactions and calls, each used once
+ * @given: how many were given to processors and calls
+ * @ranges: what is left of each processor's range
  *
- * In a cache line of its own.
+ * A miss takes several.  Processors take ranges of 64 (core/seq.h), so that misses do not share a
+ * cache line.  Calls take single numbers: blades expect those of a member roughly in order.
  */
 struct weft_seqs {
 	atomic64_t given;
@@ -121,38 +106,38 @@ struct weft_seqs {
 
 /**
  * struct weft_node - this node
- * @up: it is configured, and its socket is open
+ * @up: the node is configured, and its transports are open
  * @id: WEFT_NODE_MIN..WEFT_NODE_MAX
  * @ifindex: interface that leads to the rack
  * @rack: number of the rack
  * @fragment: bytes of payload in a full fragment
- * @gathers: its interface sends datagrams that are in several pieces
+ * @gathers: the interface sends datagrams that lie in several pieces
  * @timeout_ms: how long a program waits for the network.  READ_ONCE
- * @hold_us: how long a block stays after a program got it.  READ_ONCE
+ * @hold_us: minimum stay of a block after a program got it.  READ_ONCE
  * @key: of the rack; not set: it has none
- * @seqs: of its transactions and calls
+ * @seqs: numbers of transactions and calls
  * @members: bits of the nodes in the rack.  READ_ONCE
- * @dead: nodes that are members, and that nothing is taken from, as they are dead.  READ_ONCE
- * @members_asked: ns, no later than when the first blade was asked for them
+ * @dead: bits of dead nodes, from which nothing is taken.  READ_ONCE
+ * @members_asked: ns, a moment before the first blade was asked for @members
  * @failures: heartbeats in a row that the first blade did not answer.  READ_ONCE
- * @answered: when it last answered, jiffies.  READ_ONCE
- * @counters: what it counts
- * @peers: who else is in the rack
- * @places: which of its blades are the homes of a region
+ * @answered: when the first blade last answered, jiffies.  READ_ONCE
+ * @counters: counters and histograms
+ * @peers: addresses of the members
+ * @places: home blades of regions
  * @clock: of a rack with a key
- * @refused: the last message that was
+ * @refused: the last refused message
  * @rtts: how long answers take
- * @calls: questions that wait for their answers, see rpc.c
- * @calls_lock: @calls; the answer in its entries; @hurried
- * @hurried: when they were last sent again out of turn, jiffies
- * @refresh: asks the first blade for the members and the time, not too often.  Any context
- * @above: the layers above, which messages are for
+ * @calls: calls that wait for their answers, see rpc.c
+ * @calls_lock: guards @calls, the answers in its entries, and @hurried
+ * @hurried: when calls were last repeated out of turn, jiffies
+ * @refresh: asks the first blade for members and time, at a limited rate.  Any context
+ * @above: the layers that messages are for
  * @socket: see datagram.c
- * @group: the switch's, as it was joined
- * @card: of the transport that another module brings (transport.h)
- * @transports: the ways to the others, NULL behind the last; of who makes the node, for good
+ * @group: multicast group of the switch, as it was joined
+ * @card: the node in the transport of another module (transport.h)
+ * @transports: ways to the other members, NULL behind the last; constant
  *
- * All but those that say READ_ONCE, @seqs, @members_asked and what has locks of its own are
+ * All but those that say READ_ONCE, @seqs, @members_asked and what has a lock of its own are
  * constant while @up.
  */
 struct weft_node {
@@ -189,9 +174,9 @@ struct weft_node {
 };
 
 /**
- * weft_node_init() - not configured yet
- * @receivers: the layers above
- * @refresh: see above
+ * weft_node_init() - initialise a node that is not configured
+ * @receivers: the layers that messages are for
+ * @refresh: see struct weft_node
  *
  * Return: 0 or -ENOMEM.
  */
@@ -199,38 +184,39 @@ int weft_node_init(struct weft_node *node, const struct weft_receivers *receiver
 		   void (*refresh)(struct weft_node *node));
 void weft_node_exit(struct weft_node *node);
 
-#define WEFT_HEARTBEAT_FAILURES	3	/* in a row: the first blade is lost */
+#define WEFT_HEARTBEAT_FAILURES	3	/* so many in a row: the first blade is lost */
 
 /*
- * A sequence number for a transaction, which no other one has.  Bottom halves are off: ranges are
- * taken from in softirq, too.
+ * A new number for a transaction.  Bottom halves are off, as softirqs take from the same range.
  */
 u32 weft_node_seq(struct weft_node *node);
 
-/* ... for a call: after all that were given to calls before.  Any context. */
+/* A new number for a call, after all numbers of calls before.  Any context. */
 u32 weft_node_call_seq(struct weft_node *node);
 
-/* Is it dead, says the first blade?  Then nothing is taken from it.  Any context. */
+/*
+ * Is a member dead, as the first blade has said?  Nothing is taken from it then.  Any context.
+ */
 static inline bool weft_node_is_dead(const struct weft_node *node, u32 member)
 {
 	return READ_ONCE(node->dead) & weft_node_bit(member);
 }
 
-/* Member that is the home of a line. */
+/* The member that is the home of a line. */
 static inline u8 weft_node_home(const struct weft_node *node, u64 key)
 {
 	return (u8)weft_place_home(&node->places, key);
 }
 
 /*
- * Bits of nodes that may have been in the rack at @since (ns) and still are: all, if
- * no answer of the first blade has said so since.  Any context.
+ * Bits of nodes that may have been members at @since (ns) and still are: all, if the first blade
+ * has not answered a later question.  Any context.
  */
 u32 weft_node_members(const struct weft_node *node, u64 since);
 
 /*
- * Is this node cut off from its rack?  The first memory blade has missed heartbeats for
- * the time that programs are to wait.  Any context.
+ * Is this node cut off?  The first blade has not answered heartbeats for @timeout_ms.  Any
+ * context.
  */
 bool weft_node_cut_off(const struct weft_node *node);
 

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Messages that are to be sent, see outbox.h. */
+/*
+ * Outboxes, and the encoding of messages.  Events of blocks, locks and calls fill an outbox
+ * under their locks; weft_outbox_send() hands each message to transport.c, which has it encoded
+ * here as datagrams. Never sends with a spinlock of ours held.
+ */
 #include <linux/export.h>
 #include <linux/highmem.h>
 #include <linux/netdevice.h>
@@ -183,8 +187,7 @@ static struct sk_buff *alloc(const struct weft_node *node, u32 len)
 }
 
 /*
- * The header goes in front of a payload that stands in the datagram already, the trailer,
- * if the rack has a key, to @trailer.
+ * Write the header of a message, and with a key its trailer, around a payload that is in place.
  */
 static void pack(struct weft_node *node, struct weft_msg *msg, void *hdr, void *trailer)
 {
@@ -198,7 +201,7 @@ static void pack(struct weft_node *node, struct weft_msg *msg, void *hdr, void *
 	weft_wire_pack_parts(msg, hdr, trailer, key, now);
 }
 
-/* Header, @msg->len bytes that the caller fills in, trailer, in one piece. */
+/* A datagram in one piece: header, room for @msg->len bytes, trailer. */
 static struct sk_buff *alloc_whole(const struct weft_node *node, const struct weft_msg *msg)
 {
 	return alloc(node, WEFT_WIRE_HDR_LEN + msg->len + weft_wire_trailer(&node->key));
@@ -236,7 +239,7 @@ static void encode_short(struct weft_node *node, const struct weft_outgoing *out
 
 /* --- fragments of blocks ------------------------------------------------------------- */
 
-/* Part of a block, which may lie in several pages. */
+/* Copy a part of a block out of its pages. */
 static void copy_out(void *dst, struct page *const *pages, u32 from, u32 len)
 {
 	while (len) {
@@ -263,8 +266,8 @@ static struct sk_buff *fragment_copied(struct weft_node *node, struct weft_msg *
 }
 
 /*
- * Room for a trailer behind the pages of a datagram, as a piece of its own: the payload
- * need not be copied for it.
+ * Append memory for a trailer to a datagram of pages, as a fragment of its own: the payload is
+ * not copied.
  */
 static void *add_trailer(struct sk_buff *skb)
 {
@@ -281,9 +284,9 @@ static void *add_trailer(struct sk_buff *skb)
 }
 
 /*
- * Does it lie in one page, or in pages that are one piece?  An interface that cannot have a
- * header in one piece and contents in another makes the kernel copy both, for more than what
- * copying costs here.
+ * Can a fragment be sent from the block's pages?  It must lie in one page, or in contiguous
+ * ones.  For an interface that does not gather pieces the kernel copies header and payload,
+ * which costs more than copying here.
  */
 static bool as_it_is(const struct weft_node *node, const struct weft_contents *c,
 		     u32 from, u32 len)
@@ -292,7 +295,7 @@ static bool as_it_is(const struct weft_node *node, const struct weft_contents *c
 	       (c->whole || from >> PAGE_SHIFT == (from + len - 1) >> PAGE_SHIFT);
 }
 
-/* A fragment that lies in one piece, which is sent as it is. */
+/* A fragment that is sent from the block's pages. */
 static struct sk_buff *fragment_of_piece(struct weft_node *node, struct weft_msg *msg,
 					 struct page *const *pages)
 {
@@ -313,7 +316,7 @@ static struct sk_buff *fragment_of_piece(struct weft_node *node, struct weft_msg
 			return NULL;
 		}
 	}
-	/* the kernel has pages that are one piece mapped for good */
+	/* contiguous pages are mapped for good */
 	data = at + msg->len > PAGE_SIZE ? page_address(page) : kmap_local_page(page);
 	msg->payload = data + at;
 	pack(node, msg, skb->data, trailer);
@@ -344,7 +347,7 @@ static void encode_block(struct weft_node *node, const struct weft_outgoing *out
 		if (!skb)
 			continue;
 		if (!weft_contents_are(c, out->generation)) {
-			/* and so would be the rest */
+			/* the rest is outdated as well */
 			weft_stat_inc(&node->counters, WEFT_STAT_MSG_OUTDATED);
 			kfree_skb(skb);
 			return;

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Addresses of the rack's members, see peer.h. */
+/*
+ * Addresses and routes of the members, and of the twins of blades: from the configuration, from
+ * lists of the first blade, from blades that have moved.  Called by datagram.c (routes), recv.c
+ * (senders) and rack/member.c.  Sends and waits for nothing.
+ */
 #include <linux/export.h>
 #include <linux/inet.h>
 #include <net/route.h>
@@ -39,7 +43,7 @@ void weft_peer_configure(struct weft_peers *peers, const struct weft_config *cfg
 		set_way(peers, &peer->at, addr);
 		set_way(peers, &peer->twin, twin);
 		WRITE_ONCE(peer->view, 0);
-		/* another interface */
+		/* routes by another interface are void */
 		dst_cache_reset(&peer->at.cache);
 		dst_cache_reset(&peer->twin.cache);
 	}
@@ -48,13 +52,13 @@ void weft_peer_configure(struct weft_peers *peers, const struct weft_config *cfg
 
 /* --- blades that move --------------------------------------------------------------- */
 
-/* Is @view newer than @known?  There is none that is 0, but numbers may wrap. */
+/* Is @view newer than @known?  0 is no view, and views wrap. */
 static bool is_newer(u32 view, u32 known)
 {
 	return view && (!known || (s32)(view - known) > 0);
 }
 
-/* What of a view a list says, made whole. */
+/* The view whose lower 16 bits a list says. */
 static u32 whole_view(u32 known, u16 said)
 {
 	s16 ahead = (s16)(said - (u16)known);
@@ -108,19 +112,21 @@ bool weft_peer_moves(const struct weft_peers *peers, u32 blade, const u8 *list, 
 
 /* --- lists --------------------------------------------------------------------------- */
 
-/* A blade that the configuration does not name is where the first blade says. */
+/*
+ * A blade that the configuration does not name is where the first blade says; one with a twin
+ * changes places with that (move()).
+ */
 static void learn_added(struct weft_peers *peers, const u8 *entry, __be32 addr)
 {
 	struct weft_peer *peer = &peers->peer[entry[0]];
 
 	if (entry[0] - WEFT_BLADE_MIN < peers->homes || entry[1] != WEFT_PEER_MEMBER)
 		return;
-	/* one with a twin changes places with that, see move() */
 	if (!peer->at.addr || (!peer->twin.addr && !peer->view))
 		set_way(peers, &peer->at, addr);
 }
 
-/* Return: whether it has moved. */
+/* Take over an entry of a list about a blade.  Return: whether the blade has moved. */
 static bool learn_blade(struct weft_peers *peers, const u8 *entry, __be32 addr)
 {
 	struct weft_peer *peer = &peers->peer[entry[0]];
@@ -131,7 +137,7 @@ static bool learn_blade(struct weft_peers *peers, const u8 *entry, __be32 addr)
 	if (entry[1] == WEFT_PEER_MEMBER)
 		return move(peers, entry[0], addr,
 			    whole_view(peer->view, get_unaligned_be16(entry + 2))) > 0;
-	/* who was configured before the blade had a twin hears of it here */
+	/* the configuration is older than the blade's twin */
 	if (entry[1] == WEFT_PEER_TWIN && !peer->twin.addr && addr != peer->at.addr)
 		set_way(peers, &peer->twin, addr);
 	return false;
@@ -153,7 +159,7 @@ u32 weft_peer_learn(struct weft_peers *peers, const u8 *list, u32 len)
 		set_way(peers, &peers->peer[id].at, addr);
 		listed |= weft_node_bit(id);
 	}
-	/* who has left does not hold the port any more: any program there may have it */
+	/* a node that has left does not hold its port: any program there may send from it */
 	for (id = WEFT_NODE_MIN; id <= WEFT_NODE_MAX; id++)
 		if (!(listed & weft_node_bit(id)))
 			set_way(peers, &peers->peer[id].at, 0);
@@ -179,7 +185,7 @@ u32 weft_peer_view(const struct weft_peers *peers, u32 id)
 	return weft_is_blade(id) ? READ_ONCE(peers->peer[id].view) : 0;
 }
 
-/* Types that a directory makes. */
+/* Message types that a directory makes. */
 static bool from_directory(u8 type)
 {
 	return (type >= WEFT_MSG_INV && type < WEFT_MSG_DATA) || type == WEFT_MSG_HAND_ACK;
@@ -221,7 +227,7 @@ enum weft_peer_sender weft_peer_sender(const struct weft_peers *peers,
 	if (msg->type == WEFT_MSG_COUNT_ACK &&
 	    from == cpu_to_be32(weft_switch_addr(be32_to_cpu(peers->addr))))
 		return WEFT_SENDER_FITS;
-	/* nearly always; the switch leaves src as it came */
+	/* nearly always; the switch leaves @src as it came */
 	if (weft_peer_addr(peers, weft_place_home(peers->places, msg->line)) == from)
 		return WEFT_SENDER_FITS;
 	if (is_known(peers, from))
@@ -229,7 +235,7 @@ enum weft_peer_sender weft_peer_sender(const struct weft_peers *peers,
 	return is_twin(peers, from) ? WEFT_SENDER_TWIN : WEFT_SENDER_STRANGER;
 }
 
-/* Where a message goes; NULL: there is no such member. */
+/* Where messages to @id go; NULL: there is no such member. */
 static struct weft_way *way_to(struct weft_peers *peers, u32 id)
 {
 	if (id < WEFT_PEERS_MAX)
@@ -297,7 +303,7 @@ void weft_peer_exit(struct weft_peers *peers)
 {
 	u32 id;
 
-	/* fine if not initialised */
+	/* also of a cache that is not initialised */
 	for (id = 0; id < WEFT_PEERS_MAX; id++) {
 		dst_cache_destroy(&peers->peer[id].at.cache);
 		dst_cache_destroy(&peers->peer[id].twin.cache);

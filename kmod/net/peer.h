@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Addresses of the rack's members, and the routes to them. */
+/* Addresses of the rack's members, and the routes to them.  For net/ and rack/member.c. */
 #ifndef WEFT_PEER_H
 #define WEFT_PEER_H
 
@@ -14,18 +14,18 @@ struct rtable;
 struct sock;
 struct weft_places;
 
-/* Member 0 stands for the group: the switch. */
+/* As a member, 0 stands for the switch's multicast group. */
 #define WEFT_PEER_GROUP		0
 
 #define WEFT_PEERS_MAX		(WEFT_BLADE_MAX + 1)
 
-/* Where a message goes that is for the twin of a blade, which stands by. */
+/* The twin of a blade, which stands by, as the member that a message is for. */
 #define WEFT_PEER_STANDBY(blade)	((blade) + WEFT_BLADES)
 
 /**
- * struct weft_way - an address, and how to get there
+ * struct weft_way - an address and the route to it
  * @addr: 0: not known.  Written under weft_peers.lock, read by anyone
- * @cache: route, of each processor
+ * @cache: the route, for each processor
  */
 struct weft_way {
 	__be32 addr;
@@ -35,9 +35,9 @@ struct weft_way {
 /**
  * struct weft_peer - one member
  * @at: where it is
- * @twin: of a blade: where it goes on if its machine dies.  Not known: nowhere
- * @view: of a blade with a twin: raised each time that it goes on there; 0: not heard of.
- *	Written under weft_peers.lock, read by anyone
+ * @twin: of a blade: where it goes on if its machine dies; address 0: nowhere
+ * @view: of a blade with a twin: raised whenever it changes machines; 0: not known.  Written
+ *	under weft_peers.lock, read by anyone
  */
 struct weft_peer {
 	struct weft_way at;
@@ -47,13 +47,13 @@ struct weft_peer {
 
 /**
  * struct weft_peers - the members of a rack
- * @lock: written under it, with bottom halves off
- * @peer: them, by their ids
+ * @lock: for writers; taken with bottom halves off
+ * @peer: by id
  * @oif: interface that leads to them; constant while the socket is open, as all below
  * @addr: own address
  * @self: own id
- * @homes: number of memory blades that the configuration names
- * @places: where regions are at home
+ * @homes: number of blades that the configuration names
+ * @places: home blades of regions
  */
 struct weft_peers {
 	spinlock_t lock;
@@ -69,67 +69,66 @@ struct weft_peers {
 int weft_peer_init(struct weft_peers *peers, const struct weft_places *places);
 void weft_peer_exit(struct weft_peers *peers);
 
-/* The members that the configuration names; all others are forgotten. */
+/* Know the members that the configuration names, and no others. */
 void weft_peer_configure(struct weft_peers *peers, const struct weft_config *cfg);
 
 /**
  * weft_peer_learn() - take over the list of a JOIN or PEERS reply
- * @list: as described at struct weft_call
- * @len: its length in bytes
+ * @list: see struct weft_call
+ * @len: bytes
  *
- * Entries that make no sense are passed over; nodes that are not in it are forgotten.  Blades
- * that the configuration names are where that says, or their twins; others are where the list
- * says, and stay known.  Process context.
+ * Passes over entries that make no sense, and forgets nodes that the list does not name.  Blades
+ * that the configuration names stay where that says, or are where their twins were; other blades
+ * are where the list says, and stay known.  Process context.
  *
- * Return: the blades that have moved, bit 0 for the first one.
+ * Return: bits of blades that have moved, bit 0 for the first one.
  */
 u32 weft_peer_learn(struct weft_peers *peers, const u8 *list, u32 len);
 
 /**
- * weft_peer_moves() - does a list say that a blade is where its twin was?
+ * weft_peer_moves() - does a list say, by a new view, that a blade is where its twin was?
  *
- * By a view that this node has not heard of.  Any context.
+ * Any context.
  */
 bool weft_peer_moves(const struct weft_peers *peers, u32 blade, const u8 *list, u32 len);
 
 /**
  * weft_peer_move() - a blade says where it is
- * @addr: there
+ * @addr: its address
  * @view: its view
  *
- * If its twin is there, and the view is newer than all that this node has heard of, the two
- * addresses change places.  Any context but hard interrupts.
+ * If that is its twin's address, and the view is newer than any known, the two change places.
+ * Any context but hard interrupts.
  *
- * Return: 1: they have; 0: it is there as far as this node knows; -ESTALE: it is not.
+ * Return: 1: they have; 0: it is where this node knows it; -ESTALE: it is not.
  */
 int weft_peer_move(struct weft_peers *peers, u32 blade, __be32 addr, u32 view);
 
 /* Address of a member, 0 if it is not known. */
 __be32 weft_peer_addr(const struct weft_peers *peers, u32 id);
 
-/* Where the twin of a blade stands by; 0: it has none, or it is no blade. */
+/* Address of a blade's twin; 0: it has none, or @id is no blade. */
 __be32 weft_peer_twin(const struct weft_peers *peers, u32 id);
 
-/* View of a blade, 0 if none was heard of. */
+/* View of a blade; 0: not known. */
 u32 weft_peer_view(const struct weft_peers *peers, u32 id);
 
-/* What the address says that a message came from. */
+/* What the source address says of a message. */
 enum weft_peer_sender {
 	WEFT_SENDER_FITS,
-	WEFT_SENDER_STRANGER,	/* no member has it that we know */
-	WEFT_SENDER_FORGED,	/* another member's than the message says */
-	WEFT_SENDER_TWIN,	/* the twin of a blade, which stands by as far as we know */
+	WEFT_SENDER_STRANGER,	/* no known member has it */
+	WEFT_SENDER_FORGED,	/* a member has it, but not the one that the message names */
+	WEFT_SENDER_TWIN,	/* the twin of a blade, which stands by as far as is known */
 };
 
 /**
- * weft_peer_sender() - does it come from somebody who sends such messages?
+ * weft_peer_sender() - does a message come from the member that sends such messages?
  * @msg: its header
  * @from: source address
  *
  * What members send each other, and requests, come from the member that they name.  What a
- * directory makes may come from any member: a switch passes the request on, or answers in
- * the name of the home; only what was sent to the group it answers from an address that
- * it makes up.
+ * directory makes may come from any member: a switch passes the request on or answers in the
+ * name of the home. A COUNT_ACK comes from the switch's made-up address.
  *
  * Any context.
  */
@@ -138,10 +137,10 @@ enum weft_peer_sender weft_peer_sender(const struct weft_peers *peers,
 
 /**
  * weft_peer_route() - route to a member
- * @id: member, WEFT_PEER_STANDBY(), or WEFT_PEER_GROUP
- * @sk: our socket
- * @saddr: receives the source address
- * @daddr: receives the member's address
+ * @id: a member, WEFT_PEER_STANDBY(), or WEFT_PEER_GROUP
+ * @sk: the socket that sends
+ * @saddr: out: source address
+ * @daddr: out: the member's address
  *
  * Bottom halves are off.
  *
