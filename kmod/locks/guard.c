@@ -19,7 +19,7 @@ static int by_index(const void *left, const void *right)
 	return a < b ? -1 : a > b;
 }
 
-/* --- the list ------------------------------------------------------------------ */
+/* --- lists of blocks ---------------------------------------------------------------------- */
 
 /*
  * Which blocks a range of bytes covers: a lock guards whole blocks, even if a range ends inside
@@ -115,7 +115,7 @@ bool weft_guard_has(const struct weft_guard *guard, u64 block)
 				by_index);
 }
 
-/* --- the blocks ------------------------------------------------------------------ */
+/* --- events of the lock, for its blocks --------------------------------------------------- */
 
 /* Evaluate @what for each block of @guard that is in the cache; @what calls it blk. */
 #define for_each_cached(guard, what)					\

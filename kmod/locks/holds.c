@@ -101,7 +101,7 @@ static u32 readers_of(const struct weft_lockfile *lf, u32 slot)
 	return count ? READ_ONCE(*count) : 0;
 }
 
-/* --- what becomes of holds ------------------------------------------------------------ */
+/* --- holds of closed files ---------------------------------------------------------------- */
 
 /**
  * struct batch - slots that are settled together

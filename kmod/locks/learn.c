@@ -25,7 +25,7 @@ static void count(const struct weft_klock *kl, unsigned int stat)
 	weft_stat_inc(&kl->locks->node->counters, stat);
 }
 
-/* --- blocks of a lock ---------------------------------------------------------------- */
+/* --- entries ------------------------------------------------------------------------------ */
 
 static struct weft_learnt *find(struct weft_learn *learn, u64 block)
 {
@@ -160,7 +160,7 @@ u32 weft_learn_list(const struct weft_klock *kl, u64 block[WEFT_LEARN_BLOCKS])
 	return n;
 }
 
-/* --- what becomes of the lock --------------------------------------------------------- */
+/* --- events of the lock ------------------------------------------------------------------- */
 
 /*
  * The next entry of @learn from *i on whose block is in the cache, with a reference to the block;

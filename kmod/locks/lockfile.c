@@ -37,7 +37,7 @@
 #define SLOT_BYTES	(sizeof(struct weft_klock) + sizeof(struct weft_lock_word) + \
 			 sizeof(struct weft_learn) + 32)
 
-/* --- files ------------------------------------------------------------------------ */
+/* --- slots -------------------------------------------------------------------------------- */
 
 static struct weft_lockfile *lockfile_of(struct file *file)
 {
@@ -216,7 +216,7 @@ static long ioctl_open(struct weft_slots *slots, struct file *file,
 	return copy_to_user(arg, &o, sizeof(o)) ? -EFAULT : 0;
 }
 
-/* --- an open file for locks alone --------------------------------------------------- */
+/* --- WEFT_IOC_LOCK_FILE ------------------------------------------------------------------- */
 
 /* The file of @sb that is mapped shared at @address, with a reference for the caller. */
 static struct file *mapped_at(const struct super_block *sb, unsigned long address)
@@ -274,7 +274,7 @@ long weft_lockfile_open(struct file *file, unsigned long address)
 	return fd;
 }
 
-/* --- taking and leaving ----------------------------------------------------------- */
+/* --- ioctls ------------------------------------------------------------------------------- */
 
 /* Fill in @h but for @since.  Return: 0; -EINVAL; -EACCES; -ENOMEM. */
 static int holder_of(struct file *file, const struct weft_lock_op *op,
@@ -554,7 +554,7 @@ int weft_lockfile_mmap(struct weft_slots *slots, struct file *file,
 	return 0;
 }
 
-/* --- the end ------------------------------------------------------------------------- */
+/* --- closing files ------------------------------------------------------------------------ */
 
 /* The last file that uses locks is closed: no hold is left, all slots go. */
 static void drop_slots(struct weft_slots *slots)

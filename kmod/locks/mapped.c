@@ -31,7 +31,7 @@ struct to_map {
 	u8 perm[WEFT_MAPPED_MAX];
 };
 
-/* --- where ----------------------------------------------------------------------------- */
+/* --- where the process maps the region ---------------------------------------------------- */
 
 /* The entries in which the places of @mm are, beside those of other processes. */
 static struct weft_place *bucket(struct weft_slots *slots, struct mm_struct *mm)
@@ -99,7 +99,7 @@ static bool is_known(struct weft_slots *slots)
 	return false;
 }
 
-/* --- what ------------------------------------------------------------------------------ */
+/* --- mapping blocks ----------------------------------------------------------------------- */
 
 static void add_block(struct to_map *m, struct weft_region *region, u64 block, u8 perm)
 {

@@ -135,7 +135,7 @@ static struct weft_klock *its_lock(struct weft_slots *slots, const struct weft_b
 	return NULL;
 }
 
-/* --- what it misses -------------------------------------------------------------------- */
+/* --- misses ------------------------------------------------------------------------------- */
 
 static struct weft_learn *learn_alloc(struct weft_slots *slots, const struct weft_klock *kl)
 {

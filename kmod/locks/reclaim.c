@@ -32,7 +32,7 @@ static void note_abandoned(const struct weft_klock *kl, u32 holds)
 				     weft_line_index(kl->core.key), holds);
 }
 
-/* --- what a dead file held ------------------------------------------------------ */
+/* --- holds of closed files ---------------------------------------------------------------- */
 
 bool weft_klock_concerns(const struct weft_klock *kl, u16 owner)
 {
@@ -84,7 +84,7 @@ bool weft_klock_settle(const struct weft_settling *s)
 	return done;
 }
 
-/* --- what nobody needs here any more ---------------------------------------------- */
+/* --- locks that are given back or forgotten ----------------------------------------------- */
 
 static u64 first_of(u32 region, u64 offset)
 {

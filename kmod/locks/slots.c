@@ -139,7 +139,7 @@ u32 weft_holds_listed(const struct weft_lists *lists, u32 slot)
 	return n;
 }
 
-/* --- how much memory users take ------------------------------------------------------------ */
+/* --- quota of users ----------------------------------------------------------------------- */
 
 #define USER_PART	16	/* one user may take this part of the node's memory */
 #define ALL_PART	4	/* all users together may take this part */
@@ -231,7 +231,7 @@ void weft_lockquota_exit(void)
 	xa_destroy(&users);
 }
 
-/* --- what files take of memory ------------------------------------------------------------- */
+/* --- memory of files ---------------------------------------------------------------------- */
 
 int weft_lockfile_count(struct weft_lockfile *lf, size_t bytes)
 {

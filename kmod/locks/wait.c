@@ -21,7 +21,7 @@
 #include "net/rtt.h"
 #include "weft.h"
 
-/* --- events -------------------------------------------------------------------------------- */
+/* --- eventcounts -------------------------------------------------------------------------- */
 
 int weft_eventcount_read(struct weft_klock *kl, const struct weft_holder *h,
 			 const struct weft_patience *patience, u32 *count)
@@ -83,7 +83,7 @@ void weft_eventcount_advance(struct weft_klock *kl)
 	weft_klock_end(kl, &outbox);
 }
 
-/* --- waiting ------------------------------------------------------------------------------- */
+/* --- taking and leaving ------------------------------------------------------------------- */
 
 #define LOOK_MS		1000	/* so often a waiter looks whether the rack still answers */
 

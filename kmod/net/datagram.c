@@ -34,7 +34,7 @@
 #include "net/recv.h"
 #include "net/transport.h"
 
-/* --- the port ------------------------------------------------------------------------------ */
+/* --- ports -------------------------------------------------------------------------------- */
 
 /**
  * struct weft_port - the sockets in a network namespace
@@ -159,7 +159,7 @@ bad:
 	return 0;
 }
 
-/* --- the socket -------------------------------------------------------------------- */
+/* --- opening and closing ------------------------------------------------------------------ */
 
 /* Open the socket of a flow; @rcv receives, with @port as the socket's user data. */
 static int open_socket(struct weft_port *port, u32 flow,
@@ -377,7 +377,7 @@ static void udp_close(struct weft_node *node)
 	mutex_unlock(&ports_lock);
 }
 
-/* --- datagrams that leave ------------------------------------------------------------------ */
+/* --- sending ------------------------------------------------------------------------------ */
 
 #define TTL		64
 #define TTL_GROUP	1

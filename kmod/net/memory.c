@@ -79,6 +79,8 @@ static struct sender *sender_of(struct sk_buff *skb)
 	return (struct sender *)skb->cb;
 }
 
+/* --- posted buffers ----------------------------------------------------------------------- */
+
 /* The inbox of @node; NULL: it has none.  RCU. */
 static struct weft_inbox *inbox_at(const struct weft_node *node)
 {
@@ -347,7 +349,7 @@ static bool memory_send(struct weft_node *node, const struct weft_outgoing *out)
 	return inbox;
 }
 
-/* --- coming and going -------------------------------------------------------------- */
+/* --- opening and closing ------------------------------------------------------------------ */
 
 static int memory_open(struct weft_node *node, const struct weft_config *cfg,
 		       struct netlink_ext_ack *extack)

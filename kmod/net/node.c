@@ -15,7 +15,7 @@
 #include "base/stats.h"
 #include "net/node.h"
 
-/* --- the rack's clock ---------------------------------------------------------------------- */
+/* --- clock of the rack -------------------------------------------------------------------- */
 
 static u32 own_ticks(void)
 {
@@ -44,7 +44,7 @@ void weft_clock_forget(struct weft_clock *clock)
 	atomic64_set(&clock->at, 0);
 }
 
-/* --- the last message that was refused ----------------------------------------------------- */
+/* --- the last refused message ------------------------------------------------------------- */
 
 void weft_refused_note(struct weft_last_refused *last, unsigned int stat, __be32 from)
 {

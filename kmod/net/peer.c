@@ -110,7 +110,7 @@ bool weft_peer_moves(const struct weft_peers *peers, u32 blade, const u8 *list, 
 	return false;
 }
 
-/* --- lists --------------------------------------------------------------------------- */
+/* --- lists of members --------------------------------------------------------------------- */
 
 /*
  * A blade that the configuration does not name is where the first blade says; one with a twin
@@ -167,7 +167,7 @@ u32 weft_peer_learn(struct weft_peers *peers, const u8 *list, u32 len)
 	return moved;
 }
 
-/* --- who is where ----------------------------------------------------------------------- */
+/* --- addresses, senders, routes ----------------------------------------------------------- */
 
 __be32 weft_peer_addr(const struct weft_peers *peers, u32 id)
 {

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Where regions are at home, see place.h. */
+/*
+ * Home blades of regions.  Looked up for each message (node.h, peer.c), set by fs/policy.c and
+ * rack/member.c. A look-up takes no lock and allocates nothing.
+ */
 #include <linux/lockdep.h>
 
 #include "net/place.h"
@@ -37,7 +40,7 @@ void weft_places_forget(struct weft_places *places)
 
 u32 weft_place_look(const struct weft_places *places, u32 region)
 {
-	/* looking up changes nothing */
+	/* xa_load() takes no const, and changes nothing */
 	void *homes = xa_load((struct xarray *)&places->table, region);
 
 	return homes ? (u32)xa_to_value(homes) : weft_first_homes(places->blades);
@@ -99,7 +102,7 @@ void weft_places_trim(struct weft_places *places, bool (*used)(void *arg, u32 re
 		return;
 	xa_for_each_marked(&places->table, region, homes, LEFT) {
 		xa_lock(&places->table);
-		/* it may be known again */
+		/* the node may know the region again */
 		if (xa_get_mark(&places->table, region, LEFT) && !used(arg, (u32)region))
 			forget(places, (u32)region);
 		xa_unlock(&places->table);

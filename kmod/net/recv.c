@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What came from the network, see recv.h. */
+/*
+ * Datagrams from any transport, which are not trusted: check each message (hash or tag, rack,
+ * sender, age), count what is refused, hand the rest to the layer that it is for (struct
+ * weft_receivers) or to rpc.c.  Softirq; never sleeps, and changes no datagram that a message
+ * before may refer to.
+ */
 #include <linux/export.h>
 #include <linux/percpu.h>
 #include <linux/ratelimit.h>
@@ -15,9 +20,9 @@
 #include "net/recv.h"
 #include "net/rpc.h"
 
-/* --- a message as it came ------------------------------------------------------------------ */
+/* --- one message of a datagram ------------------------------------------------------------- */
 
-/* Hash of a payload that lies in several pieces. */
+/* Hash of a payload that lies in several pieces of a datagram. */
 static u32 scattered_psum(const struct weft_packet *packet)
 {
 	unsigned int len = packet->len - WEFT_WIRE_HDR_LEN;
@@ -30,7 +35,7 @@ static u32 scattered_psum(const struct weft_packet *packet)
 	skb_prepare_seq_read(packet->skb, packet->at + WEFT_WIRE_HDR_LEN,
 			     packet->at + packet->len, &seq);
 	while ((n = skb_seq_read(at, &data, &seq))) {
-		/* a piece may go on behind what was asked for */
+		/* the last piece may be longer than the message */
 		n = min(n, len - at);
 		xxh64_update(&hash, data, n);
 		at += n;
@@ -39,14 +44,14 @@ static u32 scattered_psum(const struct weft_packet *packet)
 }
 
 /*
- * A payload in several pieces, with its trailer, in one: SipHash wants it so.  It is
- * no longer than a datagram.  Of the softirq of each processor.
+ * Memory, for each processor's softirq, in which a scattered payload and its trailer become one
+ * piece, as SipHash wants it.  As long as a datagram.
  */
 static u8 __percpu *whole;
 
 int weft_packet_init(void)
 {
-	/* too much for what modules may have without asking */
+	/* more than modules get by DEFINE_PER_CPU() */
 	whole = __alloc_percpu(WEFT_MTU_MAX, sizeof(u64));
 	return whole ? 0 : -ENOMEM;
 }
@@ -56,7 +61,10 @@ void weft_packet_exit(void)
 	free_percpu(whole);
 }
 
-/* The payload stays where it is. */
+/*
+ * Check the hash or tag of a message whose payload is scattered, and leave the payload where it
+ * is.
+ */
 static int check_scattered(struct weft_packet *packet, const struct weft_key *key,
 			   const void *hdr, u32 psum)
 {
@@ -77,17 +85,12 @@ static int check_scattered(struct weft_packet *packet, const struct weft_key *ke
 }
 
 /*
- * Check the next message of a datagram
- * @packet: filled in
- * @key: of the rack
+ * Check the next message of a datagram.  Blocks stay where they are; other payloads, of messages
+ * that are alone in their datagram, are made one piece.  Softirq.
+ * @packet: out; its @len also after an error, so that a damaged message does not take those
+ *	behind it along
  * @skb: begins with the header of its first message; not trusted
- * @at: where the next one begins, less than the length of @skb
- *
- * @packet->len is set in any case, so that a damaged message does not take those
- * behind it along.
- *
- * Blocks stay where they are; the payload of other messages, which stand alone in
- * theirs, is made one piece.  Softirq.
+ * @at: offset of the message, less than the length of @skb
  *
  * Return: as weft_wire_unpack(); -ENOMEM.
  */
@@ -107,8 +110,9 @@ static int weft_packet_parse(struct weft_packet *packet, const struct weft_key *
 		return -EBADMSG;
 	packet->len = (u32)weft_wire_first(hdr, packet->len);
 	/*
-	 * One before it may wait for its landing, with a reference to the datagram, which
-	 * nobody may change then.  What may stand here stays where it is.
+	 * A message before this one may wait for its landing with a reference to the datagram,
+	 * which must not change then: behind the first one there are only messages that need not
+	 * be moved.
 	 */
 	if (at && !weft_wire_joins(weft_wire_type(hdr)))
 		return -EBADMSG;
@@ -131,15 +135,18 @@ void weft_packet_copy(const struct weft_packet *packet, u32 from, void *dst,
 	if (packet->msg.payload)
 		memcpy(dst, packet->msg.payload + from, n);
 	else
-		/* within the message: weft_wire_unpack_header() saw to it */
+		/* within the message, as weft_wire_unpack_header() has checked */
 		skb_copy_bits(packet->skb,
 			      (int)(packet->at + WEFT_WIRE_HDR_LEN + from), dst,
 			      (int)n);
 }
 
-/* --- what comes from a blade's twin -------------------------------------------------------- */
+/* --- messages of a blade's twin ----------------------------------------------------------- */
 
-/* An error says nothing of views, and nothing is believed but that it is one. */
+/*
+ * Does a reply of a twin answer what the twin was asked?  An error is believed as such, anything
+ * else only with a new view that says that the blade is there.
+ */
 static bool answers(struct weft_node *node, const struct weft_msg *msg,
 		    const struct weft_call *call)
 {
@@ -149,7 +156,12 @@ static bool answers(struct weft_node *node, const struct weft_msg *msg,
 	       weft_peer_moves(&node->peers, msg->src, call->list, call->list_len);
 }
 
-/* Does this message of a twin count?  Softirq. */
+/*
+ * A message from the address of a blade's twin, which stands by as far as this node knows: does
+ * it count? Only TWIN, by which the twin says that it has taken over, and its answers to what it
+ * was asked while the blade was silent.  It may as well be the former blade, which has not heard
+ * that its twin serves.
+ */
 static bool weft_twin_counts(struct weft_node *node, const struct weft_msg *msg)
 {
 	struct weft_call *call;
@@ -165,9 +177,9 @@ static bool weft_twin_counts(struct weft_node *node, const struct weft_msg *msg)
 	return counts;
 }
 
-/* --- for whom it is ------------------------------------------------------------------------ */
+/* --- which messages count, and for which layer --------------------------------------------- */
 
-/* For who it comes from; people can ask who that was. */
+/* Count a message that is refused for its sender, and note the sender. */
 static void refuse(struct weft_node *node, unsigned int stat, const struct weft_packet *packet)
 {
 	weft_stat_inc(&node->counters, stat);
@@ -181,14 +193,14 @@ static bool sender_fits(struct weft_node *node, const struct weft_packet *packet
 		return true;
 	case WEFT_SENDER_STRANGER:
 		weft_stat_inc(&node->counters, WEFT_STAT_MSG_STRANGER);
-		/* it may have joined a moment ago; it sends again */
+		/* the sender may have joined a moment ago; it sends again */
 		node->refresh(node);
 		return false;
 	case WEFT_SENDER_TWIN:
 		if (weft_twin_counts(node, &packet->msg))
 			return true;
 		weft_stat_inc(&node->counters, WEFT_STAT_MSG_TWIN);
-		/* it may have taken over a moment ago */
+		/* the twin may have taken over a moment ago */
 		node->refresh(node);
 		weft_rpc_hurry(node);
 		return false;
@@ -205,7 +217,7 @@ static void count_bad(struct weft_node *node, int err)
 		weft_stat_inc(&node->counters, WEFT_STAT_MSG_OTHER_VERSION);
 		break;
 	case -EILSEQ:
-		/* ours, but its block has changed before it was on the wire (send.h) */
+		/* from a member: the block changed before it was on the wire (outbox.h) */
 		weft_stat_inc(&node->counters, WEFT_STAT_MSG_TORN);
 		break;
 	case -ENOMEM:
@@ -218,8 +230,8 @@ static void count_bad(struct weft_node *node, int err)
 }
 
 /*
- * People are told of calls only, and once a minute: a damaged block has a wrong tag, too, and
- * what the first blade answers to a node with another key has none, which the mount tells.
+ * Log a wrong key, once a minute, for calls only: a damaged block has a wrong tag, too, and the
+ * mount tells what the first blade answers to a node with another key.
  */
 static void say_key(struct weft_node *node, const struct weft_packet *packet)
 {
@@ -240,7 +252,7 @@ static void say_key(struct weft_node *node, const struct weft_packet *packet)
 			&from, weft_key_fingerprint(&node->key));
 }
 
-/* Not of somebody who has the rack's key, as far as anybody can tell. */
+/* Refuse a message whose sender seems not to have the rack's key. */
 static void wrong_key(struct weft_node *node, const struct weft_packet *packet, int err)
 {
 	const struct weft_msg *msg = &packet->msg;
@@ -267,15 +279,18 @@ static bool is_fresh(struct weft_node *node, const struct weft_msg *msg)
 	if (weft_stamp_fresh(weft_clock_read(&node->clock), msg->stamp))
 		return true;
 	weft_stat_inc(&node->counters, WEFT_STAT_MSG_STALE);
-	/* that, or our clock is wrong: of a new life of the first blade nothing counts till then */
+	/*
+	 * either the message is old or this node's clock is wrong, as in a new life of the first
+	 * blade: ask for the time
+	 */
 	node->refresh(node);
 	weft_rpc_hurry(node);
 	return false;
 }
 
 /*
- * Until this node has joined, whatever is ordered is for a former life of it, of whose death
- * nobody has heard yet: that this one has nothing is no answer to who asks for what that had.
+ * Until this node has joined, orders are for its former life, of whose death nobody has heard
+ * yet: that this life has nothing is no answer to them.
  */
 static bool has_joined(const struct weft_node *node)
 {
@@ -329,7 +344,7 @@ static void recv_message(struct weft_node *node, struct weft_packet *packet)
 		node->above->call(node, msg);
 		break;
 	default:
-		/* for directories and homes; the switch's group brings them, too */
+		/* messages for directories and homes, which the switch's group brings, too */
 		break;
 	}
 }

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What came from the network: check it, hand it to whom it is for. */
+/*
+ * What came from the network: checked, and handed to the layer that it is for.  weft_recv() is
+ * for the transports; struct weft_packet for blocks/, which copies contents out of it.
+ */
 #ifndef WEFT_RECV_H
 #define WEFT_RECV_H
 
@@ -16,14 +19,11 @@ struct weft_packet;
 struct weft_posted;
 
 /**
- * struct weft_receivers - the layers above, which messages are for
- * @block: a message for a line of kind page
- * @lock: ... of kind lock
- * @call: a memory blade calls
- * @closed: nobody can write to a posted buffer any more (transport.h); once for each posted
- *	buffer that was made
- *
- * All in softirq.
+ * struct weft_receivers - what the layers above do with messages.  All in softirq
+ * @block: takes a message for a line of kind page
+ * @lock: takes a message for a line of kind lock
+ * @call: takes a call of a memory blade
+ * @closed: a posted buffer is closed (transport.h): once for each that was made
  */
 struct weft_receivers {
 	void (*block)(struct weft_node *node, const struct weft_packet *packet);
@@ -33,10 +33,10 @@ struct weft_receivers {
 };
 
 /**
- * weft_recv() - a datagram for this node
+ * weft_recv() - take in a datagram for this node
  * @skb: begins with the first message; not trusted; stays the caller's
- * @from: address that it came from
- * @posted: which its coming has closed: LANDED counts only by that; NULL: none
+ * @from: its source address
+ * @posted: the posted buffer that it has closed, the only way in which LANDED counts; or NULL
  *
  * Softirq; does not sleep.
  */
@@ -44,23 +44,22 @@ void weft_recv(struct weft_node *node, struct sk_buff *skb, __be32 from,
 	       struct weft_posted *posted);
 
 /**
- * weft_recv_own() - what nobody has sent: LANDED of a block that this node's card has read
- * @msg: as its home would have sent it
- * @posted: that is closed
+ * weft_recv_own() - take in LANDED for a block that this node's card has read, which no member
+ * sends
+ * @msg: LANDED as the home would have sent it
+ * @posted: the posted buffer, which is closed
  *
  * Softirq; does not sleep.
  */
 void weft_recv_own(struct weft_node *node, const struct weft_msg *msg, struct weft_posted *posted);
 
-/* A message as it came: header checked, payload still in the received buffer. */
-
 /**
- * struct weft_packet - a received message
- * @msg: header; @msg.payload is NULL if the payload is not in one piece
+ * struct weft_packet - a received message: header checked, payload still in the datagram
+ * @msg: header; @msg.payload is NULL if the payload is scattered
  * @skb: the datagram
- * @from: address that it came from; filled in by the caller
- * @posted: the posted buffer that its coming has closed, or NULL; filled in by the caller
- * @at: where the message begins in it, bytes
+ * @from: its source address; filled in by the caller
+ * @posted: the posted buffer that it has closed, or NULL; filled in by the caller
+ * @at: offset of the message in @skb
  * @len: bytes of the message
  */
 struct weft_packet {
@@ -72,19 +71,12 @@ struct weft_packet {
 	u32 len;
 };
 
-/* Once at load and unload. */
+/* At load: 0 or -ENOMEM; at unload. */
 int weft_packet_init(void);
 void weft_packet_exit(void);
 
-/* Copy part of the payload: @n bytes from offset @from of it. */
+/* Copy @n bytes of the payload, from offset @from. */
 void weft_packet_copy(const struct weft_packet *packet, u32 from, void *dst,
 		      u32 n);
-
-/*
- * What comes from the address of a blade's twin, which stands by as far as this node knows.  It
- * has taken over if it says so by TWIN, or by its answer to what it was asked as the blade was
- * silent.  Nothing else of it is believed: it may as well be the blade of before, which has not
- * heard that its twin serves.
- */
 
 #endif /* WEFT_RECV_H */

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Questions and answers, see rpc.h. */
+/*
+ * Calls to memory blades and questions to the switch, repeated until they are answered.  Asked
+ * by fs/, rack/ and control/ in process context; recv.c hands in the answers in softirq.
+ * Believes no answer without the number and nonce of its question.
+ */
 #include <linux/completion.h>
 #include <linux/jiffies.h>
 #include <linux/random.h>
@@ -16,27 +20,27 @@
 
 #define REPEAT_MS_FIRST		20
 #define REPEAT_MS_MAX		500
-#define HURRY_MS		100	/* not more often than this */
-#define TWIN_FROM		2	/* sendings to the blade alone, before its twin has turns */
+#define HURRY_MS		100	/* weft_rpc_hurry() at most so often */
+#define TWIN_FROM		2	/* attempts for the blade alone, before its twin has turns */
 #define COUNT_TRIES		5
 #define COUNT_MS		50
 
 /**
- * struct weft_rpc - a question that waits for its answer
+ * struct weft_rpc - a call that waits for its answer.  weft_node.calls_lock
  * @list: in weft_node.calls
- * @txn: its number, which the answer repeats
- * @nonce: another, random one, which the answer repeats, too
- * @type: of the answer
- * @from: blade that shall answer; 0: the switch
- * @call: receives the answer, or NULL
- * @count: receives the answer
- * @err: what was wrong with it
- * @twin: the blade's twin was asked, too
- * @again: the blade has moved, or may have: it is to be asked at once
- * @nth: as if for so many times then
- * @hint: what an answer said that has no tag, in a rack with a key: it may be forged, but
- *	tells why there is no other
- * @done: it is here; from then on nobody but the asker looks at this
+ * @txn: number, which the answer repeats
+ * @nonce: random number, which the answer repeats
+ * @type: message type of the answer
+ * @from: blade that is to answer; 0: the switch
+ * @call: out: the answer of a blade; NULL: of the switch
+ * @count: out: the answer of the switch
+ * @err: the answer makes no sense
+ * @twin: the blade's twin was asked as well
+ * @again: ask again at once, as the blade has moved, or may have
+ * @nth: with @again: as the @nth attempt
+ * @hint: error of an answer without a valid tag, which may be forged, but tells why there is no
+ *	other
+ * @done: answered, or to be asked again; once answered, only the caller looks at this
  */
 struct weft_rpc {
 	struct list_head list;
@@ -104,8 +108,8 @@ static int wait_ms(struct weft_rpc *rpc, u32 ms)
 }
 
 /*
- * Was it only woken, as the blade has moved, or may have?  Then it can be woken again, and is
- * sent again as if for the @nth time.
+ * Was the caller only woken to ask again?  Then it asks as for the @nth time, and can be woken
+ * again.
  */
 static bool only_woken(struct weft_node *node, struct weft_rpc *rpc, u32 *nth)
 {
@@ -122,13 +126,13 @@ static bool only_woken(struct weft_node *node, struct weft_rpc *rpc, u32 *nth)
 	return again;
 }
 
-/* Calls by which a node finds its rack: only these are the twin's, too, while it stands by. */
+/* Calls by which a node finds its rack: a twin that stands by answers these alone. */
 static bool is_for_twin(u16 op)
 {
 	return op == WEFT_CALL_JOIN || op == WEFT_CALL_LEAVE || op == WEFT_CALL_PEERS;
 }
 
-/* Who is asked at the @nth sending: the blade, or in turns its twin. */
+/* The member that the @nth attempt goes to: the blade, or in turns its twin. */
 static u32 whom(struct weft_node *node, struct weft_rpc *rpc, u32 blade, u16 op, u32 nth)
 {
 	if (nth < TWIN_FROM || (nth - TWIN_FROM) % 2 || !is_for_twin(op) ||
@@ -140,14 +144,14 @@ static u32 whom(struct weft_node *node, struct weft_rpc *rpc, u32 blade, u16 op,
 	return WEFT_PEER_STANDBY(blade);
 }
 
-/* SYNC of a blade that is no home of the region any more: it may be off by now. */
+/* SYNC of a blade that is no home of the region any more, and may be switched off. */
 static bool is_void(const struct weft_node *node, u32 blade, u16 op, u32 region)
 {
 	return op == WEFT_CALL_SYNC && blade != WEFT_BLADE_MIN &&
 	       !(weft_place_homes(&node->places, region) & 1u << (blade - WEFT_BLADE_MIN));
 }
 
-/* One call under one number.  Return: 0: there is an answer; -EINTR, -ETIMEDOUT, -ESTALE. */
+/* Call until there is an answer.  Return: 0; -EINTR; -ETIMEDOUT; -ESTALE (is_void()). */
 static int call_once(struct weft_node *node, struct weft_rpc *rpc, u32 blade, u16 op, u32 region,
 		     const void *buf, u32 len, unsigned long end)
 {
@@ -191,7 +195,7 @@ int weft_rpc_call(struct weft_node *node, u32 blade, struct weft_call *call, u32
 		start(node, &rpc, WEFT_MSG_REPLY, blade, call);
 		err = call_once(node, &rpc, blade, op, region, buf, len, end);
 		finish(node, &rpc);
-		/* our clock was wrong, or the number is too old by now: both are new */
+		/* the node's clock was wrong, or the number too old: both are new now */
 	} while (!err && !rpc.err && call->err == WEFT_CALL_WRONG_TIME &&
 		 ++tries < WEFT_CALL_TRIES);
 	kfree(buf);
@@ -213,11 +217,7 @@ int weft_rpc_call(struct weft_node *node, u32 blade, struct weft_call *call, u32
 }
 
 /*
- * Ask the switch for a counter
- * @which: WEFT_COUNT_*
- * @value: receives it
- *
- * Return: 0; -ETIMEDOUT, -EINTR, -ENOMEM.
+ * Ask the switch for counter @which (WEFT_COUNT_*).  Return: 0; -ETIMEDOUT; -EINTR.
  */
 static int weft_rpc_count(struct weft_node *node, u32 which, u32 *value)
 {
@@ -276,7 +276,7 @@ int weft_rpc_switch_counts(struct weft_node *node, u64 count[WEFT_COUNTERS])
 	return 0;
 }
 
-/* The question that @msg answers, or NULL. */
+/* The call that @msg answers, or NULL. */
 static struct weft_rpc *asked(struct weft_node *node, const struct weft_msg *msg)
 {
 	struct weft_rpc *rpc;
@@ -391,7 +391,7 @@ void weft_rpc_reply(struct weft_node *node, u32 blade, u32 txn, u32 nonce,
 	void *buf = kmalloc(WEFT_CALL_LEN_MAX, gfp);
 
 	if (!buf)
-		return; /* it asks again */
+		return; /* the blade repeats its call */
 	send(node, blade, WEFT_MSG_REPLY, txn, nonce, buf, weft_call_pack(call, buf));
 	kfree(buf);
 }

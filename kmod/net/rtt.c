@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* How long the rack takes to answer, see rtt.h. */
+/*
+ * Round trips: smoothed times of answers, and the time-outs and back-offs that follow from them
+ * (RFC 6298).  Called by blocks/ and locks/ for each answer and each timer.  Any context but
+ * hard interrupts; takes no lock.
+ */
 #include <linux/jiffies.h>
 #include <linux/kernel.h>
 #include <linux/ktime.h>
@@ -11,7 +15,7 @@
 
 #define RTO_MAX_US	1000000
 #define RTT_BATCH	8
-#define LONG_NS		(20 * NSEC_PER_MSEC)	/* what takes longer may have waited for a new life */
+#define LONG_NS		(20 * NSEC_PER_MSEC)	/* longer ones may include a blade's restart */
 #define QUERY_US	20000
 #define PATIENCE_MIN_US	20
 #define PATIENCE_MAX_US	50000
@@ -21,20 +25,20 @@
 static const struct weft_rtts at_first = { .kind = {
 	[WEFT_RTT_ASK] = { 2000, 1000, 5000 },
 	[WEFT_RTT_AHEAD] = { 10000, 5000, 40000 },
-	/* a program waits for it only if it wants to know that it is at home */
+	/* no program waits for these but by fsync() */
 	[WEFT_RTT_HOME] = { 10000, 5000, 40000 },
-	/* nothing is sent again: it is asked for */
+	/* @least_us 0: nothing is repeated, the block is asked for */
 	[WEFT_RTT_PASS] = { 1000, 500, 0 },
 	[WEFT_RTT_WRITTEN] = { 10000, 5000, 40000 },
 	[WEFT_RTT_SHARED] = { 4000, 2000, 0 },
 } };
 
 /**
- * struct weft_rtt_sum - what a processor has not told the others yet, of one kind
- * @n: how many samples
- * @us: their sum
- * @off: the sum of how far they are from the mean, us
- * @tick: in which it last told
+ * struct weft_rtt_sum - samples of one kind that a processor has not added to weft_rtts.kind yet
+ * @n: how many
+ * @us: sum of the samples, us
+ * @off: sum of their distances from the mean, us
+ * @tick: jiffies when the processor last added
  */
 struct weft_rtt_sum {
 	u32 n;
@@ -59,7 +63,7 @@ void weft_rtt_exit(struct weft_rtts *rtts)
 	free_percpu(rtts->samples);
 }
 
-/* @n samples, alike. */
+/* Smooth @n equal samples in. */
 static void smooth(struct weft_rtt *rtt, u32 us, u32 off, u32 n)
 {
 	u32 mean = READ_ONCE(rtt->mean_us), deviation = READ_ONCE(rtt->deviation_us);
@@ -83,7 +87,7 @@ void weft_rtt_sample(struct weft_rtts *rtts, enum weft_rtt_what what, u64 nsec)
 	s->n++;
 	s->us += us;
 	s->off += us > mean ? us - mean : mean - us;
-	/* the first one of a tick at once: most of the time there is no other */
+	/* add the first sample of a tick at once: mostly there is no other */
 	if (s->n < RTT_BATCH && s->tick == (u32)jiffies)
 		return;
 	smooth(&rtts->kind[what], s->us / s->n, s->off / s->n, s->n);
@@ -117,7 +121,7 @@ unsigned long weft_rtt_timeout(const struct weft_rtts *rtts, enum weft_rtt_what 
 	return doubled(max_t(u32, usual_us(rtts, what), rtts->kind[what].least_us), losses);
 }
 
-/* The receiver commits when it has all answers: that can take two of them. */
+/* the node that got the data commits when it has all answers, which may take two round trips */
 unsigned long weft_rtt_query(const struct weft_rtts *rtts, bool shared, u8 losses)
 {
 	u32 us = max_t(u32, 2 * usual_us(rtts, WEFT_RTT_ASK), QUERY_US);
@@ -135,13 +139,13 @@ u64 weft_rtt_patience(const struct weft_rtts *rtts)
 
 u64 weft_rtt_backoff(const struct weft_rtts *rtts, u8 nacks)
 {
-	/* the transaction that is in the way takes about as long as ours do */
+	/* the transaction in the way takes about as long as one of this node */
 	u32 us = max_t(u32, READ_ONCE(rtts->kind[WEFT_RTT_ASK].mean_us) / 2,
 		       BACKOFF_MIN_US);
 
 	us = min_t(u64, (u64)us << min_t(u8, nacks ? nacks - 1 : 0, 10),
 		   BACKOFF_MAX_US);
-	/* spread, so that those who were refused together do not meet again */
+	/* random, so that nodes that were refused together do not meet again */
 	us = us / 2 + (u32)(((u64)get_random_u32() * us) >> 32);
 	return (u64)us * NSEC_PER_USEC;
 }

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The ways of a node to the others, see transport.h. */
+/*
+ * Ways to the other members: each message takes the first transport that leads there.  Posted
+ * buffers; the transport of another module (weft_rdma.ko).  Called by outbox.c, blocks/offer.c
+ * and rack/member.c. Sends with no spinlock of ours held; knows no device.
+ */
 #include <linux/export.h>
 #include <linux/mutex.h>
 #include <linux/rcupdate.h>
@@ -89,7 +93,7 @@ void weft_posted_put(struct weft_posted *posted)
 
 	if (!refcount_dec_and_test(&posted->ref))
 		return;
-	/* pairs with the synchronize_rcu() of the module that has made it, as that one goes */
+	/* pairs with synchronize_rcu() of the module that made it, when that goes */
 	rcu_read_lock();
 	posted->ops->free(posted);
 	rcu_read_unlock();
@@ -97,13 +101,13 @@ void weft_posted_put(struct weft_posted *posted)
 }
 EXPORT_SYMBOL_GPL(weft_posted_put);
 
-/* --- a transport that another module brings ------------------------------------------------ */
+/* --- the transport of another module ------------------------------------------------------ */
 
 /**
- * struct socket_of - a node that is up
- * @node: NULL: of none
- * @cfg: how it takes part in its rack, without the key
- * @open: what was brought is open for it
+ * struct socket_of - a node that is up, as the registered transport needs it
+ * @node: NULL: a free entry
+ * @cfg: its configuration, without the key
+ * @open: the registered transport is open for it
  */
 struct socket_of {
 	struct weft_node *node;
@@ -111,7 +115,7 @@ struct socket_of {
 	bool open;
 };
 
-static DEFINE_MUTEX(module_lock);	/* nodes, and what is brought, come and go */
+static DEFINE_MUTEX(module_lock);	/* guards sockets and registered */
 static struct socket_of sockets[WEFT_RACKS_MAX];
 static const struct weft_transport __rcu *registered;
 
@@ -140,7 +144,7 @@ static int module_open(struct weft_node *node, const struct weft_config *cfg,
 	struct socket_of *s = sockets;
 
 	mutex_lock(&module_lock);
-	/* there are no more nodes than that */
+	/* there are no more nodes than entries */
 	while (s->node)
 		s++;
 	s->node = node;
@@ -166,11 +170,11 @@ static void module_close(struct weft_node *node)
 	mutex_unlock(&module_lock);
 }
 
-/* What was brought, or NULL, until rcu_read_unlock(). */
+/* The registered transport, valid until rcu_read_unlock(); or NULL. */
 static const struct weft_transport *enter(void) __acquires(RCU)
 {
 	rcu_read_lock();
-	/* pairs with the synchronize_rcu() of weft_transport_unregister() */
+	/* pairs with synchronize_rcu() of weft_transport_unregister() */
 	return rcu_dereference(registered);
 }
 
@@ -198,7 +202,7 @@ bool weft_transport_why(struct weft_node *node, u32 to, char *why, size_t size)
 	const struct weft_transport *transport = enter();
 	const char *text = transport ? transport->why(node, to) : NULL;
 
-	/* the sentence is the module's */
+	/* the sentence is in the module's memory */
 	strscpy(why, text ?: "", size);
 	rcu_read_unlock();
 	return transport;
@@ -243,7 +247,7 @@ void weft_transport_unregister(const struct weft_transport *transport)
 
 	mutex_lock(&module_lock);
 	RCU_INIT_POINTER(registered, NULL);
-	/* pairs with enter(): nobody is in there any more */
+	/* pairs with enter(): no thread calls the transport any more */
 	synchronize_rcu();
 	for (i = 0; i < ARRAY_SIZE(sockets); i++)
 		close_one(transport, &sockets[i]);
@@ -251,7 +255,7 @@ void weft_transport_unregister(const struct weft_transport *transport)
 }
 EXPORT_SYMBOL_GPL(weft_transport_unregister);
 
-/* --- landings and deeds of messages -------------------------------------------------------- */
+/* --- landings and deeds in messages ------------------------------------------------------- */
 
 bool weft_landing_of(const struct weft_outgoing *request, struct weft_landing *landing)
 {
@@ -269,7 +273,7 @@ bool weft_deed_of(const struct weft_node *node, const struct sk_buff *skb,
 }
 EXPORT_SYMBOL_GPL(weft_deed_of);
 
-/* --- what is said as cards are connected --------------------------------------------------- */
+/* --- private data of connections ---------------------------------------------------------- */
 
 void weft_private_say(struct weft_node *node, u8 to, void *buf)
 {

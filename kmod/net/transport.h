@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Ways to the other members of a rack.  A node has a list of them, which are asked one
- * after the other for each message; the last one, weft_udp, leads to everybody.
+ * Ways to the other members of a rack: a node has a list of them, asked in turn for each
+ * message; the last one, weft_udp, leads to everybody.  For rack/member.c, blocks/offer.c,
+ * outbox.c and weft_rdma.ko.
  *
- * A transport may lose messages, repeat them and change their order: the protocol expects
- * all of that.  It may not change one: what it hands to weft_recv() is checked there, by
- * hash or tag, as what the network brings.
+ * A transport may lose, repeat and reorder messages, as the protocol expects.  It may not change
+ * one: weft_recv() checks what it brings by hash or tag, as what the network brings.
  */
 #ifndef WEFT_TRANSPORT_H
 #define WEFT_TRANSPORT_H
@@ -26,21 +26,20 @@ struct weft_posted;
 
 /**
  * struct weft_transport - a way to other members
- * @open: from here on weft_recv() is called, in softirq, for what comes.  @cfg is complete:
- *	interface, addresses and mtu are known; @extack receives a sentence in case of an
- *	error.  Process context
- * @close: afterwards nothing is received any more, and nothing goes out.  Harmless if it is
- *	not open.  Process context, sleeps
- * @post: a posted buffer for a block, for a request for @line that is about to go to its
- *	home, a member.  @contents come with a reference, which becomes the posted buffer's.  Any
- *	context, any lock.  Return: NULL: not now.  NULL for a transport that never has any
- * @why: why data goes another way to a member: NULL: it does not; else a sentence.  Process
- *	context.  NULL for a transport that nobody asks
+ * @open: from now on weft_recv() is called, in softirq, for what comes.  @cfg is complete;
+ *	@extack receives a sentence for an error.  Process context
+ * @close: afterwards nothing is received and nothing goes out.  Harmless if it is not open.
+ *	Process context, sleeps
+ * @post: make a posted buffer for a block, for a request for @line that is about to go to member
+ *	@home.  @contents come with a reference, which the posted buffer takes over.  Any
+ *	context, any lock.  Return: NULL: not now.  NULL for a transport that has none
+ * @why: the reason, a sentence, why data goes another way to a member; NULL: it does not.
+ *	Process context.  NULL for a transport of this module
  * @moved: a member has another address.  Any context.  NULL for a transport that keeps nothing
- *	of the one before
- * @send: encodes a message and sends it, or drops and counts it; @out stays the caller's.
- *	Any context but hard interrupts, also while it is being closed; no spinlock of ours
- *	held.  Return: false, and nothing done, if it does not lead to the member
+ *	of the old one
+ * @send: encode a message and send it, or drop and count it; @out stays the caller's.  Any
+ *	context but hard interrupts, also while the transport is being closed; no spinlock of
+ *	ours held. Return: false, and nothing done, if it does not lead to the member
  */
 struct weft_transport {
 	int (*open)(struct weft_node *node, const struct weft_config *cfg,
@@ -53,40 +52,44 @@ struct weft_transport {
 	bool (*send)(struct weft_node *node, const struct weft_outgoing *out);
 };
 
-/* All transports of a node; the errors and contexts are those of the transports. */
+/* Open and close all transports of a node; errors and contexts are those of @open and @close. */
 int weft_transport_open(struct weft_node *node, const struct weft_config *cfg,
 			struct netlink_ext_ack *extack);
 void weft_transport_close(struct weft_node *node);
 
-/* Of the first one that has one now; else NULL, and the reference stays the caller's. */
+/*
+ * A posted buffer of the first transport that has one now; else NULL, and the reference to
+ * @contents stays the caller's.
+ */
 struct weft_posted *weft_transport_post(struct weft_node *node, u32 home, u64 line,
 					struct weft_contents *contents);
 
-/* By the first one that leads to the member, when the posted buffer that it offers is open. */
+/*
+ * Open the posted buffer that the message offers, then send it by the first transport that leads
+ * there.
+ */
 void weft_transport_send(struct weft_node *node, const struct weft_outgoing *out);
 
 /*
- * Posted receive buffers: a block's memory into which others may write, for one request, as a
- * transport can arrange it (core/landing.h has the rules).
+ * Posted receive buffers: a block's memory into which another member may write, for one request
+ * (core/landing.h has the rules).
  *
- *	new     made for a request that is about to go; nobody can write there
- *	open    the request has gone with the posted buffer's key and address
- *	closed  nobody can write there any more: LANDED has come, or the block wanted it.
- *		weft_receivers.closed() is called, after LANDED was handed in, once for
- *		each posted buffer that was made, and then the transport forgets it
+ *	new	made for a request that is about to go; no member can write there
+ *	open	the request has gone with the buffer's key and address
+ *	closed	no member can write there any more: LANDED has come, or the block wanted that;
+ *		weft_receivers.closed() is called once, after LANDED was handed in
  *
- * Who has a reference: the block, from offering it to closed(); the transport, from making
- * it until closed() has returned; an outbox that is to open or close it.
+ * References: the block's, from the offer to closed(); the transport's, until closed() has
+ * returned; that of an outbox that is to open or close it.
  */
 
 /**
- * struct weft_posted_ops - what the transport does that made it
- * @open: the request, @out, is to go.  Return: false: the posted buffer is open; true: it will
- *	be, or will not, and the transport then sends the request, or drops it
- * @close: nobody is to write there any more.  When that is so weft_receivers.closed() is
- *	called, perhaps before this returns
- * @free: nobody has a reference to the posted buffer any more; the contents are not its
- *	business.  RCU
+ * struct weft_posted_ops - what its transport does with a posted buffer
+ * @open: request @out is about to go.  Return: false: the buffer is open; true: the transport
+ *	sends the request later, or drops it
+ * @close: end all access of others.  weft_receivers.closed() is called when that is so, perhaps
+ *	before this returns
+ * @free: the last reference is gone; @contents are the caller's.  RCU
  *
  * Any context but hard interrupts, no spinlock of ours held.
  */
@@ -97,14 +100,14 @@ struct weft_posted_ops {
 };
 
 /**
- * struct weft_posted - where a block may land
+ * struct weft_posted - a posted receive buffer
  * @ref: see above
- * @landing: what the request says
- * @direct: the node's card can read the block at its home: the request says so, too
- * @contents: of the block, with a reference to it, until the posted buffer is freed
+ * @landing: key and address, as the request offers them
+ * @direct: the node's card can read the block at its home, which the request says as well
+ * @contents: the block's bytes, with a reference until the buffer is freed
  * @node: whose block it is
- * @ops: of the transport that made it
- * @next: the next one that the same outbox is to close
+ * @ops: of its transport
+ * @next: in weft_outbox.closing
  */
 struct weft_posted {
 	refcount_t ref;
@@ -116,7 +119,7 @@ struct weft_posted {
 	struct weft_posted *next;
 };
 
-/* Has two references then: of who made it, and of who wanted it. */
+/* Initialise with two references: the transport's and the caller's of weft_transport_post(). */
 void weft_posted_init(struct weft_posted *posted, struct weft_node *node,
 		      const struct weft_posted_ops *ops, struct weft_contents *contents);
 
@@ -124,66 +127,62 @@ struct weft_posted *weft_posted_get(struct weft_posted *posted);
 void weft_posted_put(struct weft_posted *posted);
 
 /*
- * The place in a node's list of transports for one that another module brings, so that this
- * module needs nothing of what that one needs: weft_rdma.ko, which needs ib_core.  It may come
- * and go while nodes are up.
+ * A transport may come from another module, weft_rdma.ko, which needs ib_core, so that weft.ko
+ * does not. The module may come and go while nodes are up.
  */
 
-/* Asks the transport that was brought, if there is one. */
+/* Stands for the registered transport, if there is one. */
 extern const struct weft_transport weft_module_transport;
 
-/* The two of this module, of datagram.c and memory.c. */
+/* datagram.c and memory.c */
 extern const struct weft_transport weft_udp;
 extern const struct weft_transport weft_memory;
 
 /**
- * weft_transport_why() - why data goes another way to a member than by what was brought
- * @why: receives it, a sentence, if there is something: it is copied
- * @size: bytes of @why; it is "" if data goes by it
+ * weft_transport_why() - why data does not go by the registered transport
+ * @why: out: a sentence; "" if data goes by it
+ * @size: bytes of @why
  *
- * Process context.  Return: false: nothing was brought.
+ * Process context.  Return: false: none is registered.
  */
 bool weft_transport_why(struct weft_node *node, u32 to, char *why, size_t size);
 
-/* A member has another address: what leads to the one before comes to an end.  Any context. */
+/* A member has another address: connections to the old one end.  Any context. */
 void weft_transport_moved(struct weft_node *node, u32 member);
 
 /**
- * weft_transport_register() - here is one
- * @transport: it is opened for the nodes that are up, and for each that comes up.  Whether it
- *	can be is its own business: a node comes up without it, too
+ * weft_transport_register() - register the transport of a module
+ * @transport: opened for each node that is up or comes up; a node comes up even if that fails
  *
- * Process context.  Return: 0; -EBUSY if there is one already.
+ * Process context.  Return: 0; -EBUSY: there is one.
  */
 int weft_transport_register(const struct weft_transport *transport);
 
 /*
- * It is closed for all nodes, and not called any more; but the posted buffers that it has made
- * are, by those who have references to them.  Process context, sleeps.
+ * Close the transport for all nodes; it is not called any more, but operations of its posted
+ * buffers are, for as long as those have references.  Process context, sleeps.
  */
 void weft_transport_unregister(const struct weft_transport *transport);
 
-/* What messages say of landings and deeds (core/landing.h), for transports that use them. */
-
-/* The landing that a request offers.  Any context.  Return: false: none. */
+/*
+ * Read the landing that a request offers (core/landing.h).  Any context.  Return: false: none.
+ */
 bool weft_landing_of(const struct weft_outgoing *request, struct weft_landing *landing);
 
 /**
- * weft_deed_of() - the deed that LANDED from a blade brings
+ * weft_deed_of() - read the deed that LANDED from a blade brings (core/landing.h)
  * @skb: LANDED, in one piece; not trusted
- * @landed: receives it
+ * @landed: out: the message
  *
- * Any context.  Return: false: it brings none, or is not LANDED from a blade, or damaged, or not
- * of somebody with the rack's key.
+ * Any context.  Return: false: it is damaged, not LANDED from a blade with the rack's key, or
+ * has no deed.
  */
 bool weft_deed_of(const struct weft_node *node, const struct sk_buff *skb,
 		  struct weft_msg *landed, struct weft_deed *deed);
 
-/* What this node says as a card is connected, and whom it believes (core/hello.h). */
-
 /**
- * weft_private_say() - who this node is
- * @to: member that it means
+ * weft_private_say() - write the private data of a connection: who this node is (core/hello.h)
+ * @to: the member that is connected to
  * @buf: WEFT_HELLO_LEN bytes
  *
  * Any context.
@@ -191,12 +190,12 @@ bool weft_deed_of(const struct weft_node *node, const struct sk_buff *skb,
 void weft_private_say(struct weft_node *node, u8 to, void *buf);
 
 /**
- * weft_private_check() - who is it?
- * @said: what was said
- * @len: bytes of it
- * @addr: by whom; 0: by nobody that we know
- * @must_be: member; 0: any
- * @hello: receives what was said, if nothing is wrong with it
+ * weft_private_check() - check the private data of a peer: who it is
+ * @said: the private data; not trusted
+ * @len: bytes
+ * @addr: the peer's address; 0: of no member
+ * @must_be: the member that it must be; 0: any
+ * @hello: out, if nothing is wrong
  *
  * Any context.  Return: NULL; else what is wrong, a sentence.
  */
