@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Which blocks a lock guards, as programs say by WEFT_IOC_LOCK_BIND: each block belongs to one
- * lock of the region at most.  Called by lockfile.c for an ioctl and for the end of a file. Only
+ * lock of the region at most.  Called by lockfile.c for an ioctl and for the end of a file.  Only
  * weft_slots.lock is held here; a lock's own spinlock is taken by weft_klock_bind().
  */
 #include <linux/sched.h>

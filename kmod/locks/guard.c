@@ -23,7 +23,7 @@ static int by_index(const void *left, const void *right)
 
 /*
  * Which blocks a range of bytes covers: a lock guards whole blocks, even if a range ends inside
- * one. Return: 0; -EINVAL: the range is empty or ends behind the region; errors of asking for
+ * one.  Return: 0; -EINVAL: the range is empty or ends behind the region; errors of asking for
  * the size.
  */
 static int to_blocks(struct weft_region *region, const struct weft_lock_range *r,

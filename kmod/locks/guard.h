@@ -52,7 +52,7 @@ bool weft_guard_has(const struct weft_guard *guard, u64 block);
 
 /*
  * Tell each guarded block that is in the cache what happens to the lock: the events of
- * blocks/guarded.h. Any context; the lock's spinlock may be held.
+ * blocks/guarded.h.  Any context; the lock's spinlock may be held.
  */
 void weft_guard_expect(const struct weft_guard *guard, u8 perm, u32 txn,
 		       struct weft_outbox *outbox);

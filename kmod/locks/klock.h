@@ -117,11 +117,11 @@ struct weft_patience {
  * @word: shared with programs; NULL: no file has the lock open.  @lock, and weft_slots.lock to
  *	write
  * @slot: its number, while there is a @word.  weft_slots.lock
- * @lists: where programs may list readers, while there is a @word; NULL: nowhere. @lock
+ * @lists: where programs may list readers, while there is a @word; NULL: nowhere.  @lock
  * @guard: blocks that it guards, as programs say; NULL: none has said.  @lock
  * @learn: guard learning; NULL: nothing was observed.  @lock
  * @binders: files that have said the guard.  weft_slots.lock
- * @waiters: threads in the kernel that wait for it, struct weft_waiter, first come first. @lock
+ * @waiters: threads in the kernel that wait for it, struct weft_waiter, first come first.  @lock
  * @nr_waiters: how many of them.  @lock
  * @awaiting: threads that await the next event of the word
  * @grants: how often permission came: turns of the guard learning.  @lock

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Locks as open files see them: the ioctls and mappings of uapi/weft.h, slots, and the end of a
- * file. Called by fs/file.c, fs/dir.c and fs/lifetime.c.  Checks all that programs pass; takes
+ * file.  Called by fs/file.c, fs/dir.c and fs/lifetime.c.  Checks all that programs pass; takes
  * locks only by wait.c, and never touches a word itself.
  */
 #include <linux/cred.h>

@@ -2,7 +2,7 @@
 /*
  * Which thread took which lock from the kernel, and which blocks it misses while it holds that:
  * input of the guard learning.  A lock that comes from another node is taken with the kernel, so
- * it is seen. For lockfile.c, bind.c and fs/fault.c.
+ * it is seen.  For lockfile.c, bind.c and fs/fault.c.
  */
 #ifndef WEFT_OBSERVE_H
 #define WEFT_OBSERVE_H

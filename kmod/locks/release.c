@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Write what was modified under a lock home before the lock leaves the node
- * (durability=release). Called by step.c, under the lock's spinlock, and by lockfile.c.  What
+ * (durability=release).  Called by step.c, under the lock's spinlock, and by lockfile.c.  What
  * waits for the network does so in the work queue.
  */
 #include <linux/jiffies.h>

@@ -7,7 +7,7 @@
  *
  * Why one socket: two sockets cannot both hold the port on all interfaces; one for each
  * interface would leave the port on other interfaces to programs without privileges, which could
- * then send as members do. The interface of a datagram says which rack it is of.  The ports
+ * then send as members do.  The interface of a datagram says which rack it is of.  The ports
  * behind it, by which members send contents of blocks (core/flow.h), are held for the same
  * reason; nothing is sent to them.
  */

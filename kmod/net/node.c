@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * This node: the clock of its rack, the last refused message, numbers of transactions and calls,
- * set-up. Called by all layers.  Knows nothing of membership but what rack/member.c writes.
+ * set-up.  Called by all layers.  Knows nothing of membership but what rack/member.c writes.
  */
 #include <linux/atomic.h>
 #include <linux/bottom_half.h>

@@ -2,7 +2,7 @@
 /*
  * Outboxes, and the encoding of messages.  Events of blocks, locks and calls fill an outbox
  * under their locks; weft_outbox_send() hands each message to transport.c, which has it encoded
- * here as datagrams. Never sends with a spinlock of ours held.
+ * here as datagrams.  Never sends with a spinlock of ours held.
  */
 #include <linux/export.h>
 #include <linux/highmem.h>

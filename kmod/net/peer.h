@@ -128,7 +128,7 @@ enum weft_peer_sender {
  *
  * What members send each other, and requests, come from the member that they name.  What a
  * directory makes may come from any member: a switch passes the request on or answers in the
- * name of the home. A COUNT_ACK comes from the switch's made-up address.
+ * name of the home.  A COUNT_ACK comes from the switch's made-up address.
  *
  * Any context.
  */

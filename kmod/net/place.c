@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Home blades of regions.  Looked up for each message (node.h, peer.c), set by fs/policy.c and
- * rack/member.c. A look-up takes no lock and allocates nothing.
+ * rack/member.c.  A look-up takes no lock and allocates nothing.
  */
 #include <linux/lockdep.h>
 

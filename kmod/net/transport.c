@@ -2,7 +2,7 @@
 /*
  * Ways to the other members: each message takes the first transport that leads there.  Posted
  * buffers; the transport of another module (weft_rdma.ko).  Called by outbox.c, blocks/offer.c
- * and rack/member.c. Sends with no spinlock of ours held; knows no device.
+ * and rack/member.c.  Sends with no spinlock of ours held; knows no device.
  */
 #include <linux/export.h>
 #include <linux/mutex.h>

@@ -128,7 +128,7 @@ void weft_posted_put(struct weft_posted *posted);
 
 /*
  * A transport may come from another module, weft_rdma.ko, which needs ib_core, so that weft.ko
- * does not. The module may come and go while nodes are up.
+ * does not.  The module may come and go while nodes are up.
  */
 
 /* Stands for the registered transport, if there is one. */

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A node's network card, as far as it writes blocks into the memory of others and lets
- * others write into this node's: the device that has the node's address, what is made of it,
- * and everything that the files of this folder keep of a node.
+ * A node's network card (RDMA device): what is made of it, its lock and lifetime, and all that
+ * the files of this folder keep of a node.  main.c makes and destroys it.  With card->lock no
+ * layer above may be called.
  *
- * Locks.  card->lock is the only one.  It is taken under a block's lock; the card's driver
- * has its own below it; nothing of the layers above is called with it.
+ * Locks.  card->lock is the only one of this folder.  It is taken inside a block's lock, and
+ * outside those of the device's driver.
  *
- * Who does what.  What sleeps is done by one work item, main.c, which is alone with all that
- * is made and destroyed: device, queues, connections, keys that cannot be taken back
- * otherwise.  Everybody else looks at @up and at states with the lock, hands requests to the
- * card, and wakes the mender.  What the card has done is told in softirq.
+ * Contexts.  The mender, one work item of each card (main.c), does all that sleeps, and is alone
+ * with what it makes and destroys: device, queues, connections, MRs that cannot be taken back
+ * otherwise.  All other contexts look at @up and at states with the lock, post work requests,
+ * and wake the mender.  Completions come in softirq.
  *
- * Lifetime.  A card exists from the node's coming up until it goes down, with a device or
- * without.  It is freed when no posted buffer of it has a reference any more.
+ * Lifetime.  A card exists while its node is up, with a device or without.  It is freed when no
+ * posted buffer of it has a reference any more.
  */
 #ifndef WEFT_RDMA_CARD_H
 #define WEFT_RDMA_CARD_H
@@ -33,39 +33,39 @@
 #include "net/peer.h"
 #include "net/transport.h"
 
-/* Pages of a block that lands, at most; larger blocks go in messages. */
+/* Pages of the largest block that lands; larger ones go in messages. */
 #define WEFT_MR_PAGES	16
-/* Blocks that may land at a time; for more there is no posted buffer. */
+/* Blocks that may land at the same time; other requests offer no posted buffer. */
 #define WEFT_MRS		256
 /*
- * Requests of a connection that are not done, two for a block: as much as a peer can have
- * landings for; and of all of them.
+ * Work requests outstanding on a connection, two for a block: as many as a peer can have
+ * landings for; and on all connections of a card.
  */
 #define WEFT_CONN_WORK		(2 * WEFT_MRS)
 #define WEFT_CARD_WORK		2048
 /* Landings of a peer, and write-backs to it, that are remembered as used. */
 #define WEFT_RECENT		64
 /*
- * Buffers for what others send: a LANDED for each MR, write-back buffers that are free, what is
- * wrong.
+ * Receive buffers for messages of others: LANDED for each MR, notices of free write-back
+ * buffers, and some for messages that should not come.
  */
 #define WEFT_INBOXES		(WEFT_MRS + 128)
 #define WEFT_INBOX_LEN		256
-/* Connections that others want and that were not looked at yet. */
+/* Connection requests that wait for the mender, at most. */
 #define WEFT_CALLERS_MAX	16
 
-/* What the card does not do in that time it is not waited for: the queue is given up. */
+/* ms; a queue pair with a work request that takes longer is given up. */
 #define WEFT_STUCK_MS		2000
 
 /**
- * enum weft_mr_state - where a memory region is in its life
- * @WEFT_MR_IDLE: of no block
- * @WEFT_MR_MADE: of a block; its key is valid nowhere
- * @WEFT_MR_OPENING: the card registers the block's pages
- * @WEFT_MR_OPEN: others can write there
- * @WEFT_MR_CLOSING: the card takes the key back
- * @WEFT_MR_BAD: nobody knows whether others can write there: the mender deregisters it
- * @WEFT_MR_CLOSED: nobody can any more; references to the posted buffer are left
+ * enum weft_mr_state - the states of a memory region
+ * @WEFT_MR_IDLE: belongs to no block
+ * @WEFT_MR_MADE: belongs to a block; its key is not valid yet
+ * @WEFT_MR_OPENING: the card is registering the block's pages
+ * @WEFT_MR_OPEN: other members can write there
+ * @WEFT_MR_CLOSING: the card is invalidating the key
+ * @WEFT_MR_BAD: other members may or may not be able to write there: the mender deregisters it
+ * @WEFT_MR_CLOSED: no member can write there; the posted buffer still has references
  */
 enum weft_mr_state {
 	WEFT_MR_IDLE,
@@ -78,27 +78,27 @@ enum weft_mr_state {
 };
 
 /**
- * struct weft_mr - memory registration for one block at a time, and its posted buffer
- * @posted: as all see it, while @state is not IDLE
+ * struct weft_mr - a memory region for one block at a time, and its posted buffer
+ * @posted: as the other layers see it, while @state is not IDLE
  * @card: whose
- * @list: in card->mrs_free, with @ib, or mrs_bare, without, while it is IDLE
- * @by_key: in card->keys, while there is @ib
- * @ib: of the device; NULL: there is none
- * @state: as above
- * @mapped: the block's pages are mapped for the device, as @sg has them
- * @unwanted: it is to be closed as soon as it is open
- * @home: where the request goes
+ * @list: while it is IDLE in card->mrs_free, or without @ib in card->mrs_bare
+ * @by_key: in card->keys, while there is an @ib
+ * @ib: the device's MR; NULL: there is none
+ * @state: see above
+ * @mapped: @sg has the block's pages mapped for the device
+ * @unwanted: close it as soon as it is open
+ * @home: member that the request goes to
  * @line: of the block
  * @tried: this node's card was asked to read the block
- * @made: ns, when the block was missed
- * @read: this node's card has read the block: @landed is to be handed in
- * @since: when the card was asked to do something, jiffies
- * @reg: tells that it has been registered
- * @inv: tells that the key was taken back
- * @out: the request that offers it, while it is OPENING
- * @payload: of @out
- * @landed: LANDED, as its home would have sent it
- * @sg: the pages
+ * @made: when the block was missed, ns
+ * @read: this node's card has read the block: hand in @landed
+ * @since: when a work request for it was posted, jiffies
+ * @reg: completion of the registration
+ * @inv: completion of the invalidation
+ * @out: while it is OPENING: the request that offers it
+ * @payload: payload of @out
+ * @landed: LANDED as the home would have sent it
+ * @sg: the block's pages
  */
 struct weft_mr {
 	struct weft_posted posted;
@@ -124,24 +124,24 @@ struct weft_mr {
 };
 
 /**
- * struct weft_regqp - a queue pair that leads nowhere, for registering and taking back
+ * struct weft_regqp - the registration QP, see regqp.h
  * @qp: connected to itself
- * @broken: something of it has failed, or takes too long
+ * @broken: a work request has failed or takes too long
  */
 struct weft_regqp {
 	struct ib_qp *qp;
 	bool broken;
 };
 
-/* How far a connection is. */
+/* States of a connection; conn.h has the transitions. */
 enum weft_conn_state {
 	WEFT_CONN_NONE,
-	WEFT_CONN_ADDRESS,	/* where is it? */
-	WEFT_CONN_ROUTE,	/* which way is it? */
-	WEFT_CONN_CALLING,	/* we asked */
-	WEFT_CONN_ACCEPTED,	/* it asked */
+	WEFT_CONN_ADDRESS,	/* the address is being resolved */
+	WEFT_CONN_ROUTE,	/* the route is being resolved */
+	WEFT_CONN_CALLING,	/* this node has asked the peer */
+	WEFT_CONN_ACCEPTED,	/* the peer has asked, and is accepted */
 	WEFT_CONN_UP,
-	WEFT_CONN_BROKEN,	/* the mender destroys it */
+	WEFT_CONN_BROKEN,	/* the mender is to destroy it */
 };
 
 /**
@@ -193,10 +193,10 @@ struct weft_wbufs {
 };
 
 /**
- * struct weft_pace - how long a miss takes of a block of this home
- * @asked: ns, if somebody's program brings it
- * @direct: ns, by this node's card alone
- * @misses: that could have gone either way
+ * struct weft_pace - how long misses of blocks of a home take
+ * @asked: smoothed, if a program (the blade's, or a provider's) brings the block, ns
+ * @direct: smoothed, if this node's card reads it, ns
+ * @misses: misses for which both ways were open
  */
 struct weft_pace {
 	u64 asked;
@@ -207,24 +207,25 @@ struct weft_pace {
 /**
  * struct weft_conn - the connection to a member
  * @card: of this node
- * @peer: member
- * @state: how far it is
- * @heard: an event has come that the mender is to look at, for this state
- * @wanted: there was something for it
- * @id: of the connection manager; NULL: there is none.  The mender changes it, with the lock
- * @addr: of the member, when it was made
- * @said: what the member has said
- * @said_len: bytes of it
- * @busy: requests that are not done
- * @wqes: what is under way, in the order in which it began
- * @life: of the keys by which this node reads there: raised when the blade has taken them back
- * @pace: of a blade
- * @since: when it got into this state, jiffies
- * @next_try: not before, jiffies
- * @failures: in a row
- * @why: the last one, a sentence; NULL: there was none
+ * @peer: the member
+ * @state: see above
+ * @heard: an event for this state waits for the mender
+ * @wanted: a block was to go by it
+ * @id: of the connection manager; NULL: there is none.  Only the mender changes it, with the
+ *	lock
+ * @addr: the member's address when it was made
+ * @said: private data of the peer
+ * @said_len: bytes of @said
+ * @busy: outstanding work requests
+ * @wqes: struct weft_wqe that are outstanding, the oldest first
+ * @life: raised when the blade has invalidated all keys by which this node reads there
+ * @pace: of a blade: how long its blocks take
+ * @since: when it came into @state, jiffies
+ * @next_try: no attempt to connect before, jiffies
+ * @failures: failed attempts in a row
+ * @why: reason of the last failure, a sentence; NULL: there was none
  * @landings: key and address of landings that this node has written to
- * @wbufs: of a blade
+ * @wbufs: of a blade: its write-back buffers
  */
 struct weft_conn {
 	struct weft_card *card;
@@ -249,8 +250,8 @@ struct weft_conn {
 };
 
 /**
- * struct weft_inbox_buffer - for one message that comes by the card
- * @cqe: tells that it has come
+ * struct weft_inbox_buffer - a receive buffer for one message
+ * @cqe: completion of the receive
  * @card: whose
  * @data: WEFT_INBOX_LEN bytes
  * @dma: the device's address of it
@@ -265,10 +266,10 @@ struct weft_inbox_buffer {
 struct weft_deed_note;
 
 /**
- * struct weft_fault - faults for tests, see fault.h
- * @queues: value of fail_queues that was seen last
- * @keys: of fail_keys
- * @told: tells that a key was taken back
+ * struct weft_fault - injected faults, for tests; see fault.h
+ * @queues: the value of fail_queues that was last obeyed
+ * @keys: the same of fail_keys
+ * @told: completion of an injected invalidation
  */
 struct weft_fault {
 	u32 queues;
@@ -277,38 +278,38 @@ struct weft_fault {
 };
 
 /**
- * struct weft_card - see above
- * @node: whose
- * @net: its network namespace, which its configuration holds
- * @addr: its address
- * @mend: see above
- * @lock: all that says no other
- * @up: there is a device, and all that is made of it
- * @gone: the device is going
+ * struct weft_card - a node's card.  With @lock, but for what says otherwise
+ * @node: the node
+ * @net: the node's network namespace, to which its configuration has a reference
+ * @addr: the node's address
+ * @mend: the mender
+ * @lock: see above
+ * @up: there is a device, with queues
+ * @gone: the device is being removed
  * @ended: the node goes down
- * @why: there is no device, a sentence, or NULL.  READ_ONCE, the mender writes it
- * @listener: the node's address; the mender's, as all up to @sges
- * @device: that has it
+ * @why: reason why there is no device, a sentence; or NULL.  The mender writes it, READ_ONCE
+ * @listener: listens at the node's address.  The mender's, as all up to @sges
+ * @device: the device with that address
  * @pd: protection domain
- * @cq: what the device has done
- * @srq: @inboxes
- * @sges: pieces of a request
- * @regqp: @regqp.broken: with the lock
+ * @cq: completions of all queues
+ * @srq: shared receive queue, with @inboxes
+ * @sges: scatter-gather entries of a work request
+ * @regqp: the registration QP; @regqp.broken with the lock
  * @n_up: connections that are UP
- * @busy: requests of all connections that are not done
- * @addr_next: the device's address of the next landing: none was used before
- * @mrs_free: that can be used
- * @mrs_bare: that have no registration
- * @n_out: posted buffers that somebody has a reference to
- * @unused: @n_out is 0
- * @deeds: a table, see read.h; NULL: there is none
- * @fault: the mender's
- * @keys: MRs by their keys, without the part that changes
- * @callers: those who want a connection, struct caller of conn.c
- * @n_callers: how many
- * @mrs: all of them
- * @inboxes: buffers
- * @conns: by member
+ * @busy: outstanding work requests of all connections
+ * @addr_next: address for the next landing; no landing has had it
+ * @mrs_free: idle MRs that can be used
+ * @mrs_bare: idle MRs without a device's MR
+ * @n_out: posted buffers with references
+ * @unused: woken when @n_out becomes 0
+ * @deeds: table of deeds, see read.h; NULL: none
+ * @fault: injected faults.  The mender's
+ * @keys: MRs by key, without the part that counts
+ * @callers: connection requests, struct caller of conn.c
+ * @n_callers: length of @callers
+ * @mrs: all MRs
+ * @inboxes: receive buffers
+ * @conns: connections by member
  */
 struct weft_card {
 	struct weft_node *node;
@@ -346,7 +347,7 @@ struct weft_card {
 
 extern struct workqueue_struct *weft_menders;
 
-/* Run the mender now.  With the lock: @ended is set with it before the last run is waited for. */
+/* Run the mender now.  With the lock: @ended is set with it before the mender is cancelled. */
 static inline void weft_card_wake(struct weft_card *card)
 {
 	lockdep_assert_held(&card->lock);

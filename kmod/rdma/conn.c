@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Connections to other members, see conn.h. */
+/*
+ * Connections to other members, and the work requests that are outstanding on them.  The mender
+ * makes and destroys them; write.c and read.c post on them with the lock; events of the
+ * connection manager are noted.  Nothing here waits for a peer.
+ */
 #include <linux/in.h>
 #include <linux/slab.h>
 #include <rdma/ib_cm.h>
@@ -8,8 +12,6 @@
 #include "net/transport.h"
 #include "rdma/conn.h"
 #include "rdma/wbuf.h"
-
-/* --- what is under way by a connection ----------------------------------------------------- */
 
 void weft_wqe_begin(struct weft_wqe *wqe)
 {
@@ -28,19 +30,19 @@ void weft_wqe_end(struct weft_wqe *wqe)
 	wqe->conn->card->busy -= wqe->work;
 }
 
-/* Does the card take longer than WEFT_STUCK_MS for one of them?  With the lock. */
+/* Has the oldest work request been outstanding for longer than WEFT_STUCK_MS? */
 static bool weft_wqes_stuck(struct weft_conn *conn)
 {
 	const struct weft_wqe *wqe;
 
 	lockdep_assert_held(&conn->card->lock);
-	/* the oldest is the first */
 	wqe = list_first_entry_or_null(&conn->wqes, struct weft_wqe, list);
 	return wqe && time_after(jiffies, wqe->since + msecs_to_jiffies(WEFT_STUCK_MS));
 }
 
 /*
- * What the card was not given in full, as its queue was broken.  The queue is gone.  The mender.
+ * Drop work requests that the card never completed, as a part of them was not posted.  The queue
+ * pair is gone.  The mender.
  */
 static void weft_wqes_drop(struct weft_conn *conn)
 {
@@ -63,26 +65,26 @@ static void weft_wqes_drop(struct weft_conn *conn)
 
 #define RESOLVE_MS	2000
 #define CONNECT_MS	5000
-#define AGAIN_MS	100	/* after a failure, at first */
+#define AGAIN_MS	100	/* after the first failure, then doubled */
 #define AGAIN_MAX_MS	20000
-#define ACK_TIMEOUT	14	/* 4096 ns << 14 = 67 ms until a card repeats */
+#define ACK_TIMEOUT	14	/* 4096 ns << 14 = 67 ms until a card retransmits */
 #define RETRIES		7
 #define RNR_RETRIES	6
-#define READS		16	/* that a card does at a time */
+#define READS		16	/* RDMA reads outstanding at a time */
 
 #define NO_WAY		"the device finds no way to it"
 #define NO_QUEUE	"the device makes no connection"
 #define NO_MEMORY	"there is no memory for a connection"
 
-/* Also compared with. */
+/* compared with by its address, too */
 static const char no_answer[] = "it does not answer: it may have no RDMA";
 
 /**
- * struct caller - who wants a connection
+ * struct caller - a connection request
  * @list: in card->callers
- * @id: of it
- * @said: who it is
- * @len: bytes of it
+ * @id: of the connection manager
+ * @said: private data
+ * @len: bytes of @said
  */
 struct caller {
 	struct list_head list;
@@ -139,8 +141,6 @@ const char *weft_conn_why(const struct weft_conn *conn)
 					       "the connection is being made";
 }
 
-/* --- what goes by it -------------------------------------------------------------------- */
-
 bool weft_conn_ready(struct weft_conn *conn, u32 work)
 {
 	struct weft_card *card = conn->card;
@@ -172,7 +172,10 @@ static struct weft_conn *conn_of(struct weft_card *card, const struct rdma_cm_id
 	return NULL;
 }
 
-/* Return: an error, and the connection manager refuses it. */
+/*
+ * Note a connection request for the mender.  Return: 0; an error, by which the connection
+ * manager refuses it.
+ */
 static int note_caller(struct weft_card *card, struct rdma_cm_id *id,
 		       const struct rdma_conn_param *param)
 {
@@ -250,7 +253,7 @@ int weft_conn_event(struct rdma_cm_id *id, struct rdma_cm_event *event)
 		return note_caller(card, id, &event->param.conn);
 	spin_lock_bh(&card->lock);
 	if (event->event == RDMA_CM_EVENT_DEVICE_REMOVAL) {
-		/* it goes when the mender has destroyed all that there is of it */
+		/* the device goes when the mender has destroyed all that is made of it */
 		card->gone = true;
 		weft_card_wake(card);
 	}
@@ -267,7 +270,7 @@ static void destroy_id(struct rdma_cm_id *id)
 {
 	if (id->qp) {
 		(void)rdma_disconnect(id);
-		/* what was under way is told before this returns */
+		/* returns when all outstanding work requests have completed */
 		ib_drain_sq(id->qp);
 		rdma_destroy_qp(id);
 	}
@@ -280,9 +283,9 @@ static unsigned int pause_ms(const struct weft_conn *conn)
 }
 
 /*
- * @why: it has failed, and is tried again, but not too soon; NULL: it has not.  A member that
- * does not answer is tried again even if nothing is sent: else the administrator would be told
- * of that for as long as the rack rests.
+ * End a connection.  @why: it has failed, and is tried again after a pause; NULL: it has not
+ * failed.  A member that does not answer is tried again even if nothing is to be sent: else
+ * netlink would report it for as long as the rack is idle.
  */
 static void end(struct weft_conn *conn, const char *why)
 {
@@ -316,7 +319,7 @@ static int make_queue(struct weft_card *card, struct rdma_cm_id *id)
 	struct ib_qp_init_attr attr = {
 		.send_cq = card->cq, .recv_cq = card->cq, .srq = card->srq,
 		.qp_type = IB_QPT_RC, .sq_sig_type = IB_SIGNAL_REQ_WR,
-		/* and one request to drain it */
+		/* and one work request to drain the queue */
 		.cap = { .max_send_wr = WEFT_CONN_WORK + 1, .max_send_sge = card->sges },
 	};
 
@@ -332,11 +335,11 @@ static void set_parameters(struct weft_card *card, u8 peer, struct rdma_cm_id *i
 	*param = (struct rdma_conn_param){
 		.private_data = said, .private_data_len = WEFT_HELLO_LEN, .flow_control = 1,
 		.retry_count = RETRIES, .rnr_retry_count = RNR_RETRIES,
-		/* nobody reads at a node */
+		/* no member reads at a node */
 		.initiator_depth = weft_is_blade(peer) ?
 			min(READS, card->device->attrs.max_qp_init_rd_atom) : 0,
 	};
-	/* if it cannot be set a lost card is noticed later */
+	/* without it a lost peer is noticed later */
 	(void)rdma_set_ack_timeout(id, ACK_TIMEOUT);
 }
 
@@ -407,7 +410,7 @@ static void answered(struct weft_conn *conn)
 	spin_unlock_bh(&card->lock);
 }
 
-/* An event has come.  @state is that of then. */
+/* An event has come for @state: take the next step. */
 static void step(struct weft_conn *conn, enum weft_conn_state state)
 {
 	struct weft_card *card = conn->card;
@@ -486,7 +489,7 @@ static int accept(struct weft_card *card, struct rdma_cm_id *id, u8 peer)
 	return err;
 }
 
-/* Both have asked: one of the two goes on, the same for both. */
+/* Both ends have asked: the connection of the node with the lower number goes on. */
 static bool ours_goes_on(struct weft_conn *conn)
 {
 	enum weft_conn_state state = READ_ONCE(conn->state);
@@ -495,7 +498,7 @@ static bool ours_goes_on(struct weft_conn *conn)
 	       state <= WEFT_CONN_CALLING;
 }
 
-/* Return: NULL: it is accepted; else why not. */
+/* Answer a connection request.  Return: NULL: it is accepted; else why not, a sentence. */
 static const char *answer(struct weft_card *card, struct caller *caller)
 {
 	const struct sockaddr_in *sin =
@@ -513,7 +516,7 @@ static const char *answer(struct weft_card *card, struct caller *caller)
 	conn = &card->conns[hello.from];
 	if (ours_goes_on(conn))
 		return "this node connects to it";
-	/* the one before may be dead without our knowing */
+	/* the former connection may be dead without this node's knowing */
 	end(conn, NULL);
 	spin_lock_bh(&card->lock);
 	conn->id = caller->id;
@@ -522,7 +525,7 @@ static const char *answer(struct weft_card *card, struct caller *caller)
 	spin_unlock_bh(&card->lock);
 	if (accept(card, caller->id, conn->peer))
 		end(conn, NO_QUEUE);
-	/* whatever becomes of it, the id is the conn's */
+	/* conn->id owns it now, accepted or not */
 	caller->id = NULL;
 	return NULL;
 }

@@ -1,34 +1,32 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Connections: one for each other member that there is something for, made when that is so
- * first.  Nodes listen at their addresses, as blades do, on the port of the rack; who has a
- * block for another, or asks a blade for one, connects.  If two nodes want that of each other
- * at the same time the one with the lower number does.  Each end says who it is (core/hello.h).
+ * Connections: one for each member that a block goes to or is asked of, made when that is so for
+ * the first time.  For main.c, write.c, read.c, mr.c, inbox.c.  All but weft_conn_event() and
+ * weft_conn_moved() with card->lock or by the mender.
  *
- *	NONE -> ADDRESS -> ROUTE -> CALLING -> UP -> BROKEN -> NONE	we connect
- *	NONE -> ACCEPTED -> UP -> BROKEN -> NONE			the other one does
+ *	NONE -> ADDRESS -> ROUTE -> CALLING -> UP -> BROKEN -> NONE	this node connects
+ *	NONE -> ACCEPTED -> UP -> BROKEN -> NONE			the peer connects
  *
- * Whatever fails ends in BROKEN.  The mender takes the steps, events are only noted.  After a
- * failure it is not tried again for a time that doubles, until something has gone by it; then
- * it is when there is something to send, or at once if the member did not answer.
+ * Nodes and blades listen at their addresses, on the port of the rack.  The node that has a block
+ * for another member, or asks a blade for one, connects; of two nodes that do so at the same time
+ * the one with the lower number goes on.  Each end says who it is (core/hello.h).
+ *
+ * Any failure ends in BROKEN.  The mender takes the steps; events are only noted.  After a failure
+ * the pause until the next attempt doubles, until a block has gone by the connection.  The next
+ * attempt comes when there is a block to send, or at once if the member did not answer.
  */
 #ifndef WEFT_RDMA_CONN_H
 #define WEFT_RDMA_CONN_H
 
 #include "rdma/card.h"
 
-/*
- * Work requests: what the card does by a connection, and has not done yet.  Each takes a number of
- * requests, of which a connection and a card have room for so many (weft_conn_ready()).
- */
-
 /**
- * struct weft_wqe - something that the card does by a connection
+ * struct weft_wqe - work requests on a connection that the card has not completed
  * @list: in @conn->wqes
- * @conn: by which
- * @work: requests that are not done
- * @since: jiffies
- * @drop: nothing will come of it any more, as the queue is gone; it is in no list.  The mender
+ * @conn: the connection
+ * @work: how many: connection and card have room for so many (weft_conn_ready())
+ * @since: when they were posted, jiffies
+ * @drop: frees it, when the queue is gone and it is in no list.  The mender
  */
 struct weft_wqe {
 	struct list_head list;
@@ -38,38 +36,38 @@ struct weft_wqe {
 	void (*drop)(struct weft_wqe *wqe);
 };
 
-/* The card was asked for it; it is done, or will not be.  With the lock. */
+/* The work requests were posted; they have completed, or never will.  With the lock. */
 void weft_wqe_begin(struct weft_wqe *wqe);
 void weft_wqe_end(struct weft_wqe *wqe);
 
 void weft_conn_init(struct weft_card *card);
 
-/* Of the connection manager, for the listener and all that comes of it; its context is a card. */
+/* Event handler of the connection manager, for listener and connections; @id->context is a card. */
 int weft_conn_event(struct rdma_cm_id *id, struct rdma_cm_event *event);
 
-/* What was wanted, has failed, has been asked for.  The mender. */
+/* Take the next step of each connection, and answer connection requests.  The mender. */
 void weft_conn_mend(struct weft_card *card);
 
-/* All of them end.  The mender. */
+/* End all connections.  The mender. */
 void weft_conn_end_all(struct weft_card *card);
 
 /* When the mender is to look again, jiffies from now.  With the lock. */
 unsigned long weft_conn_next(const struct weft_card *card);
 
-/* It is not to be used any more, for a reason that is a sentence.  With the lock. */
+/* Use the connection no more, for the reason @why, a sentence.  With the lock. */
 void weft_conn_break(struct weft_conn *conn, const char *why);
 
-/* Its member may have another address: then it comes to an end.  Any context. */
+/* Break the connection if its member has another address now.  Any context. */
 void weft_conn_moved(struct weft_conn *conn);
 
-/* NULL: it is up; else why data does not go by it.  With the lock. */
+/* Why data does not go by the connection, a sentence; NULL: it is up.  With the lock. */
 const char *weft_conn_why(const struct weft_conn *conn);
 
 /**
- * weft_conn_ready() - can a block go by it?
- * @work: requests that it takes
+ * weft_conn_ready() - can a block go by the connection?
+ * @work: work requests that the block takes
  *
- * If there is none it is wanted.  With the lock.
+ * If there is no connection, the mender is asked for one.  With the lock.
  */
 bool weft_conn_ready(struct weft_conn *conn, u32 work);
 

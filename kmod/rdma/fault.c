@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Faults for tests, see fault.h. */
+/*
+ * Faults that tests inject by module parameters.  The mender injects them, mr.c asks for two
+ * that hold.  Changes no state of the other files: they have to find out by completions.
+ */
 #include <linux/delay.h>
 #include <linux/moduleparam.h>
 
@@ -40,7 +43,9 @@ void weft_fault_hold(void)
 		msleep(HOLD_MS);
 }
 
-/* The connection stays UP here: that it is broken is found when it is used next. */
+/*
+ * Put a queue pair into the error state.  The connection stays UP: the next work request fails.
+ */
 static bool fail_queue(struct weft_conn *conn)
 {
 	struct ib_qp_attr attr = { .qp_state = IB_QPS_ERR };
@@ -49,7 +54,7 @@ static bool fail_queue(struct weft_conn *conn)
 	spin_lock_bh(&conn->card->lock);
 	up = conn->state == WEFT_CONN_UP;
 	spin_unlock_bh(&conn->card->lock);
-	/* only the mender takes the id away */
+	/* only the mender clears conn->id, and this is the mender */
 	return up && !ib_modify_qp(conn->id->qp, &attr, IB_QP_STATE);
 }
 
@@ -68,7 +73,7 @@ static void key_failed(struct ib_cq *cq, struct ib_wc *wc)
 
 	if (wc->status == IB_WC_SUCCESS)
 		return;
-	/* somebody else had taken it back: some devices mind, see mr.c */
+	/* the key was invalidated before: some devices take that for an error, see mr.c */
 	spin_lock_bh(&card->lock);
 	card->regqp.broken = true;
 	weft_card_wake(card);

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What others send by the card, see inbox.h. */
+/*
+ * Messages that come by the card: LANDED, which invalidates the key of its landing, and notices
+ * of free write-back buffers.  main.c makes and frees the receive buffers; completions come in
+ * softirq.  A message is copied out, and its buffer posted again at once.
+ */
 #include <linux/skbuff.h>
 #include <linux/slab.h>
 
@@ -21,7 +25,7 @@ static int give(struct weft_inbox_buffer *buffer)
 	return ib_post_srq_recv(buffer->card->srq, &wr, NULL);
 }
 
-/* By which connection it has come, which may be gone by now: then nobody has sent it. */
+/* The connection of a queue pair; NULL: it is gone, and its messages have no sender. */
 static struct weft_conn *conn_of_qp(struct weft_card *card, const struct ib_qp *qp)
 {
 	u32 i;
@@ -57,7 +61,7 @@ static void room_is_free(struct weft_card *card, const struct ib_qp *qp, u32 roo
 	spin_unlock_bh(&card->lock);
 }
 
-/* NULL: there is no memory for it. */
+/* Copy a message out; NULL: no memory. */
 static struct sk_buff *take_out(struct weft_inbox_buffer *buffer, u32 len)
 {
 	struct weft_card *card = buffer->card;
@@ -87,7 +91,7 @@ static void came(struct ib_cq *cq, struct ib_wc *wc)
 		if (from)
 			skb = take_out(buffer, min_t(u32, wc->byte_len, WEFT_INBOX_LEN));
 	}
-	/* if the device has no queue any more it needs no buffers */
+	/* fails if the queue is gone, which needs no buffers */
 	give(buffer);
 	if (wc->status == IB_WC_SUCCESS && wc->wc_flags & IB_WC_WITH_INVALIDATE)
 		weft_mr_landed(card, wc->ex.invalidate_rkey, skb, from);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * weft_rdma.ko: data by RDMA, a transport that weft.ko is brought (net/transport.h), so that
- * weft.ko itself needs nothing of RDMA.  For each node that is up there is a card (card.h).
+ * weft_rdma.ko: data by RDMA, the transport of another module in net/transport.h.  Makes a card
+ * (card.h) for each node that is up; the mender finds a device for it, makes queues, and has the
+ * other files mend what is theirs.  Knows nothing of blocks and their locks.
  */
 #include <linux/in.h>
 #include <linux/module.h>
@@ -19,16 +20,11 @@
 #include "rdma/write.h"
 #include "weft_version.h"
 
-/*
- * --- The mender ---
- *
- * A work item of each card, which makes and destroys all that sleeps: it looks for a device,
- * gives it up when it goes, and has the files below mend what is theirs.
- */
+/* --- the mender: the work item of a card that does all that sleeps ------------------------- */
 
-#define LISTEN_MS	2000	/* to the next attempt */
+#define LISTEN_MS	2000	/* until the next attempt to find a device */
 #define BACKLOG		WEFT_CALLERS_MAX
-/* As many as can be outstanding: of MRs, connections, receive buffers. */
+/* As many as can be outstanding: work requests of MRs and connections, receive buffers. */
 #define COMPLETIONS	(2 * WEFT_MRS + WEFT_CARD_WORK + 2 * WEFT_PEERS_MAX + WEFT_INBOXES)
 
 struct workqueue_struct *weft_menders;
@@ -93,7 +89,7 @@ static void destroy_queues(struct weft_card *card)
 	card->pd = NULL;
 }
 
-/* Return: NULL; else why not. */
+/* Find the device, make all queues and listen.  Return: NULL; else why not, a sentence. */
 static const char *listen(struct weft_card *card)
 {
 	struct sockaddr_in own = {
@@ -127,7 +123,7 @@ static const char *listen(struct weft_card *card)
 	return NULL;
 }
 
-/* All that there is of the device. */
+/* Destroy all that was made of the device. */
 static void unlisten(struct weft_card *card)
 {
 	spin_lock_bh(&card->lock);
@@ -142,7 +138,7 @@ static void unlisten(struct weft_card *card)
 		rdma_destroy_id(card->listener);
 	card->listener = NULL;
 	card->device = NULL;
-	/* who called while it was destroyed */
+	/* connection requests that came meanwhile */
 	weft_conn_end_all(card);
 	spin_lock_bh(&card->lock);
 	card->gone = false;
@@ -169,7 +165,10 @@ static void try_to_listen(struct weft_card *card)
 		dev_name(&card->device->dev));
 }
 
-/* If something in the registration QP failed, or takes too long, it is made anew. */
+/*
+ * Make the registration QP anew if a work request in it has failed or takes too long.  Return:
+ * whether there is one.
+ */
 static bool mend_regqp(struct weft_card *card)
 {
 	bool broken;
@@ -201,7 +200,7 @@ static void mend(struct work_struct *work)
 	if (!card->listener) {
 		try_to_listen(card);
 	} else if (!mend_regqp(card)) {
-		/* of no use then */
+		/* without a registration QP the device is of no use */
 		unlisten(card);
 	} else {
 		weft_mr_mend(card);
@@ -242,7 +241,6 @@ static int card_open(struct weft_node *node, const struct weft_config *cfg,
 	return 0;
 }
 
-/* net/transport.c opens and closes one node at a time. */
 static void card_close(struct weft_node *node)
 {
 	struct weft_card *card = rcu_dereference_protected(node->card, true);

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Memory regions, see mr.h. */
+/*
+ * Memory regions: from a posted buffer's making until its key is dead and the buffer closed.
+ * Called by main.c (transport), inbox.c and read.c; completions come in softirq.  Tells the
+ * layers above without card->lock.
+ */
 #include <linux/ktime.h>
 #include <linux/random.h>
 #include <linux/skbuff.h>
@@ -13,14 +17,14 @@
 #include "rdma/read.h"
 #include "rdma/regqp.h"
 
-#define KEY_BITS	8	/* of a key that count; the rest is the device's */
+#define KEY_BITS	8	/* of a key that count; the others are the device's */
 
 static struct weft_mr *mr_of(struct weft_posted *posted)
 {
 	return container_of(posted, struct weft_mr, posted);
 }
 
-/* Its pages are seen by the processor again, and not by the device. */
+/* Unmap the pages from the device. */
 static void unmap(struct weft_mr *mr)
 {
 	struct weft_contents *contents = mr->posted.contents;
@@ -31,7 +35,7 @@ static void unmap(struct weft_mr *mr)
 	mr->mapped = false;
 }
 
-/* With the lock.  The caller has weft_mr_closed() called without. */
+/* The key is dead.  With the lock; the caller then calls tell_closed() without. */
 static void set_closed(struct weft_mr *mr)
 {
 	lockdep_assert_held(&mr->card->lock);
@@ -39,7 +43,7 @@ static void set_closed(struct weft_mr *mr)
 	mr->state = WEFT_MR_CLOSED;
 }
 
-/* What came by it was handed in. */
+/* Tell the block that the buffer is closed, after what came by it was handed in. */
 static void tell_closed(struct weft_mr *mr)
 {
 	struct weft_posted *posted = &mr->posted;
@@ -50,7 +54,7 @@ static void tell_closed(struct weft_mr *mr)
 	weft_posted_put(posted);
 }
 
-/* With the lock: the mender knows what to do. */
+/* With the lock: leave the MR to the mender. */
 static void set_bad(struct weft_mr *mr)
 {
 	lockdep_assert_held(&mr->card->lock);
@@ -86,7 +90,7 @@ static void posted_close(struct weft_posted *posted)
 		begin_closing(mr);
 		break;
 	default:
-		/* somebody does that */
+		/* it is closed, or will be */
 		break;
 	}
 	spin_unlock_bh(&mr->card->lock);
@@ -117,7 +121,10 @@ static bool map(struct weft_mr *mr)
 	return true;
 }
 
-/* With the lock.  Return: false: nobody will be able to write there. */
+/*
+ * Begin to register the pages.  With the lock.  Return: false: no member will be able to write
+ * there.
+ */
 static bool start(struct weft_mr *mr, const struct weft_outgoing *out)
 {
 	lockdep_assert_held(&mr->card->lock);
@@ -141,7 +148,7 @@ static void send_without(struct weft_node *node, const struct weft_outgoing *fro
 	struct weft_outgoing out = *from;
 
 	out.posted = NULL;
-	/* there is nowhere to read it into */
+	/* no buffer: the card cannot read the block */
 	out.msg.flags &= (u8)~WEFT_F_DIRECT;
 	out.msg.payload = NULL;
 	out.msg.len = 0;
@@ -158,8 +165,8 @@ static bool posted_open(struct weft_posted *posted, const struct weft_outgoing *
 	spin_unlock_bh(&mr->card->lock);
 	if (!started) {
 		/*
-		 * else it would be open for the block, and the device may go before an answer
-		 * comes
+		 * the block must hear that it is closed: else it would wait for the buffer, and
+		 * the device may go before the answer comes
 		 */
 		posted_close(posted);
 		send_without(posted->node, out);
@@ -175,7 +182,7 @@ static void registered(struct ib_cq *cq, struct ib_wc *wc)
 	struct weft_outgoing out;
 	bool wanted;
 
-	/* the transport's reference goes as soon as it is closed */
+	/* the transport's reference is dropped when the buffer is closed */
 	weft_posted_get(&mr->posted);
 	spin_lock_bh(&card->lock);
 	out = mr->out;
@@ -198,7 +205,7 @@ static void registered(struct ib_cq *cq, struct ib_wc *wc)
 
 /* --- closing -------------------------------------------------------------------------- */
 
-/* What this node's card has read. */
+/* Hand in LANDED for a block that this node's card has read. */
 static void hand_in(struct weft_mr *mr)
 {
 	rcu_read_lock();
@@ -217,7 +224,10 @@ static void taken_back(struct ib_cq *cq, struct ib_wc *wc)
 	if (good) {
 		set_closed(mr);
 	} else {
-		/* it may be that a message has taken it back before: some devices mind */
+		/*
+		 * a message may have invalidated the key before: some devices take that for an
+		 * error
+		 */
 		card->regqp.broken = true;
 		set_bad(mr);
 	}
@@ -241,13 +251,15 @@ static struct weft_mr *find(struct weft_card *card, u32 key)
 	return NULL;
 }
 
-/* With the lock: the block has come, @direct: as this node's card has read it. */
+/*
+ * With the lock: measure how long the miss took; @direct: this node's card has read the block.
+ */
 static void note_time(struct weft_mr *mr, bool direct)
 {
 	weft_deed_took(mr->card, mr->home, direct, ktime_get_ns() - mr->made);
 }
 
-/* With the lock: somebody says that a block has come, and its home where it has it. */
+/* With the lock: LANDED has come; take its deed if it brings one. */
 static void note_landed(struct weft_mr *mr, const struct sk_buff *skb)
 {
 	struct weft_deed deed;
@@ -273,7 +285,7 @@ void weft_mr_read(struct weft_mr *mr, const struct weft_msg *landed)
 	struct weft_card *card = mr->card;
 
 	spin_lock_bh(&card->lock);
-	/* else it is being closed already: then the block comes another way */
+	/* otherwise it is being closed, and the block comes another way */
 	if (mr->state == WEFT_MR_OPEN) {
 		note_time(mr, true);
 		mr->landed = *landed;
@@ -289,7 +301,7 @@ void weft_mr_landed(struct weft_card *card, u32 key, struct sk_buff *skb, __be32
 
 	spin_lock_bh(&card->lock);
 	mr = find(card, key);
-	/* else it is being closed already: so is what has come */
+	/* otherwise it is being closed, and the message is void */
 	if (mr && mr->state == WEFT_MR_OPEN)
 		set_closed(mr);
 	else
@@ -342,7 +354,7 @@ static const struct weft_posted_ops posted_ops = {
 	.free = posted_free,
 };
 
-/* With the lock: the next key, and an address that no landing has had. */
+/* With the lock: give the MR its next key, and an address that no landing has had. */
 static void name(struct weft_mr *mr)
 {
 	struct weft_card *card = mr->card;
@@ -368,7 +380,7 @@ struct weft_posted *weft_mr_make(struct weft_card *card, u32 home, u64 line,
 		conn->wanted = true;
 		weft_card_wake(card);
 	}
-	/* without a connection nobody can write there */
+	/* without a connection no member can write there */
 	if (card->up && card->n_up)
 		mr = list_first_entry_or_null(&card->mrs_free, struct weft_mr, list);
 	if (mr) {
@@ -436,8 +448,9 @@ void weft_mr_equip(struct weft_card *card)
 }
 
 /*
- * Its registration ends, and its posted buffer is closed, whatever became of it: what was to
- * open it is over, and a block whose home is silent would never close it.
+ * Deregister an MR and close its posted buffer, whatever its state: the queue pair that was to
+ * open or close it is gone, and a block whose home is silent would wait for the buffer without
+ * end.
  */
 static void deregister(struct weft_mr *mr)
 {
@@ -451,7 +464,7 @@ static void deregister(struct weft_mr *mr)
 		hash_del(&mr->by_key);
 	mr->ib = NULL;
 	closes = mr->state != WEFT_MR_IDLE && mr->state != WEFT_MR_CLOSED;
-	/* till it is closed nobody else closes it, by a registration that is not there */
+	/* nobody else may close it by an MR that is not there */
 	if (closes)
 		mr->state = WEFT_MR_BAD;
 	else if (mr->state == WEFT_MR_IDLE)
@@ -459,7 +472,7 @@ static void deregister(struct weft_mr *mr)
 	spin_unlock_bh(&card->lock);
 	if (closes)
 		weft_fault_hold();
-	/* drivers that fail here have lost the device: then it writes nothing any more */
+	/* a driver that fails here has lost the device, which writes nothing any more */
 	if (ib)
 		WARN_ON_ONCE(ib_dereg_mr(ib));
 	if (!closes)
@@ -475,7 +488,7 @@ void weft_mr_mend(struct weft_card *card)
 	u32 i;
 
 	for (i = 0; i < WEFT_MRS; i++) {
-		/* only the mender changes that */
+		/* only the mender changes the state BAD */
 		if (READ_ONCE(card->mrs[i].state) == WEFT_MR_BAD)
 			deregister(&card->mrs[i]);
 	}

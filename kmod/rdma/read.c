@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Blocks that this node's card reads at a blade, see read.h. */
+/*
+ * Blocks that this node's card reads at a blade, and the table of deeds.  mr.c asks whether to
+ * read, main.c passes READ, completions come in softirq.  Does nothing that READ by the blade's
+ * program could not do instead.
+ */
 #include <linux/hash.h>
 #include <linux/moduleparam.h>
 #include <linux/slab.h>
@@ -15,8 +19,8 @@
 
 /* --- where blades have blocks -------------------------------------------------------------- */
 
-#define OTHER_WAY	32	/* of so many misses one takes the way that seems slower */
-#define WEIGHT		8	/* of what was before, against the last one */
+#define OTHER_WAY	32	/* one of so many misses takes the slower way, to measure it */
+#define WEIGHT		8	/* weight of the former mean against 1 of the last sample */
 
 enum { NEVER, FASTER, ALWAYS };
 
@@ -56,7 +60,7 @@ void weft_deed_take(struct weft_card *card, const struct weft_msg *landed,
 	note->life = card->conns[landed->src].life;
 }
 
-/* Of a block at @home; NULL: there is none. */
+/* The deed of a block at @home; NULL: there is none. */
 static const struct weft_deed_note *weft_deed_find(struct weft_card *card, u32 home, u64 line)
 {
 	const struct weft_conn *conn = &card->conns[home];
@@ -86,7 +90,7 @@ bool weft_deed_wanted(struct weft_card *card, u32 home, u64 line)
 		return false;
 	if (mode == ALWAYS)
 		return true;
-	/* of what was never measured 0 is known, which is the faster one */
+	/* a way that was never measured counts as 0, the faster one */
 	faster = pace->direct < pace->asked;
 	return faster != (++pace->misses % OTHER_WAY == 0);
 }
@@ -106,16 +110,16 @@ void weft_deed_took(struct weft_card *card, u32 home, bool by_card, u64 ns)
 
 /**
  * struct read - a block that is being read
- * @wqe: for its connection: one request at a time
- * @mr: where it lands, with a reference to its posted buffer
- * @block: tells that the block has been read, or not
- * @mark: tells that the number has
- * @note: the deed
- * @out: the READ that is sent if nothing comes of it
- * @payload: of @out
+ * @wqe: one work request at a time
+ * @mr: the block's memory, with a reference to the posted buffer
+ * @block: completion of the read of the block
+ * @mark: completion of the read of the number
+ * @note: the deed that is used
+ * @out: the READ that is sent to the blade if this fails
+ * @payload: payload of @out
  * @dma: the device's address of @number
- * @number: what stands where the deed's does; a line of the cache of its own
- * @rest: nothing
+ * @number: the number as the card reads it; in a cache line of its own
+ * @rest: ends the cache line of @number
  */
 struct read {
 	struct weft_wqe wqe;
@@ -130,9 +134,7 @@ struct read {
 	u8 rest[] ____cacheline_aligned;
 };
 
-/* --- requests ------------------------------------------------------------------------------ */
-
-/* With the lock.  Return: false: nothing is under way. */
+/* Post an RDMA read.  With the lock.  Return: false: nothing was posted. */
 static bool post_read(struct read *read, const struct weft_landing *from, struct ib_sge *to,
 		      struct ib_cqe *cqe)
 {
@@ -172,7 +174,7 @@ static bool post_number(struct read *read)
 
 /* --- the end of one --------------------------------------------------------------------- */
 
-/* In no list any more. */
+/* Free a read whose work request has ended. */
 static void free_read(struct read *read)
 {
 	struct weft_card *card = read->wqe.conn->card;
@@ -182,7 +184,7 @@ static void free_read(struct read *read)
 	kfree(read);
 }
 
-/* The blade's program is to bring it, by another way than this. */
+/* Send READ to the blade's program after all.  @landing: the landing is still open. */
 static void ask_program(struct read *read, bool landing)
 {
 	if (!landing) {
@@ -192,7 +194,7 @@ static void ask_program(struct read *read, bool landing)
 	weft_transport_send(read->wqe.conn->card->node, &read->out);
 }
 
-/* Nothing will come of it. */
+/* Close the buffer, and have the blade's program bring the block. */
 static void fail_read(struct read *read)
 {
 	struct weft_posted *posted = &read->mr->posted;
@@ -211,7 +213,7 @@ static void drop_read(struct weft_wqe *wqe)
 	fail_read(container_of(wqe, struct read, wqe));
 }
 
-/* With the lock: the card could not read there. */
+/* With the lock: a read has failed. */
 static void cannot_read(struct read *read, enum ib_wc_status status)
 {
 	/* the blade has taken back all keys that it gave: none of its deeds is valid */
@@ -220,7 +222,10 @@ static void cannot_read(struct read *read, enum ib_wc_status status)
 	weft_conn_break(read->wqe.conn, UNREAD);
 }
 
-/* What the home would have sent: the node is in the copyset, so nothing newer has got there. */
+/*
+ * Make LANDED as the home would send it: the node is in the copyset, so nothing newer has got
+ * home.
+ */
 static void set_landed(const struct read *read, struct weft_msg *landed)
 {
 	const struct weft_msg *msg = &read->out.msg;
@@ -280,7 +285,7 @@ static void have_number(struct ib_cq *cq, struct ib_wc *wc)
 	}
 }
 
-/* Only now is the number asked for: read.h. */
+/* The block has come: read the number.  Not before: see read.h. */
 static void have_block(struct ib_cq *cq, struct ib_wc *wc)
 {
 	struct read *read = container_of(wc->wr_cqe, struct read, block);
@@ -301,7 +306,7 @@ static void have_block(struct ib_cq *cq, struct ib_wc *wc)
 
 /* --- sending ---------------------------------------------------------------------------- */
 
-/* With the lock.  NULL: there is no memory. */
+/* With the lock.  NULL: no memory. */
 static struct read *make_read(struct weft_conn *conn, struct weft_mr *mr,
 			      const struct weft_deed_note *note, const struct weft_outgoing *out)
 {
@@ -330,7 +335,7 @@ static struct read *make_read(struct weft_conn *conn, struct weft_mr *mr,
 	return read;
 }
 
-/* With the lock.  Return: false: the blade is to be asked. */
+/* Begin to read a block.  With the lock.  Return: false: READ goes to the blade. */
 static bool begin_read(struct weft_card *card, const struct weft_outgoing *out,
 		       const struct weft_landing *landing, struct read **made)
 {

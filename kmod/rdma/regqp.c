@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The queue pair for registering, see regqp.h. */
+/*
+ * The registration QP: makes and destroys it, and posts registrations and invalidations.  Called
+ * by main.c, mr.c and fault.c.  No work request in it depends on another member.
+ */
 #include <rdma/ib_cache.h>
 
 #include "rdma/regqp.h"
@@ -16,7 +19,7 @@ static int to_init(struct weft_card *card, struct ib_qp *qp)
 			    IB_QP_ACCESS_FLAGS);
 }
 
-/* It is its own other end. */
+/* Ready to receive, with itself as its peer. */
 static int to_receive(struct weft_card *card, struct ib_qp *qp)
 {
 	const struct ib_gid_attr *own = card->listener->route.addr.dev_addr.sgid_attr;
@@ -61,7 +64,7 @@ int weft_regqp_open(struct weft_card *card)
 	struct ib_qp_init_attr attr = {
 		.send_cq = card->cq, .recv_cq = card->cq, .qp_type = IB_QPT_RC,
 		.sq_sig_type = IB_SIGNAL_REQ_WR, .port_num = card->listener->port_num,
-		/* an MR asks for one thing at a time; and one request to drain it */
+		/* one work request for each MR at a time, and one to drain the queue */
 		.cap = { .max_send_wr = WEFT_MRS + 1, .max_recv_wr = 1,
 			 .max_send_sge = 1, .max_recv_sge = 1 },
 	};
@@ -92,7 +95,7 @@ void weft_regqp_close(struct weft_card *card)
 
 	spin_lock_bh(&card->lock);
 	qp = card->regqp.qp;
-	/* nobody asks it for anything any more */
+	/* from here on nothing is posted */
 	card->regqp.qp = NULL;
 	card->regqp.broken = false;
 	spin_unlock_bh(&card->lock);

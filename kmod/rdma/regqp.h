@@ -1,19 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The queue pair by which a card is told to register pages and to take keys back.  It is
- * connected to itself and sends nothing: so nothing in it ever waits for a wire, or for what
- * another member does.  In the queue of a connection the order to take a key back would stand
- * behind blocks that are repeated until they arrive, and programs would wait for it.
+ * The registration QP: the queue pair on which keys are registered and invalidated.  It is
+ * connected to itself, so no work request in it waits for a wire or a member.  In the queue of a
+ * connection an invalidation would wait behind blocks that are retransmitted, and programs
+ * behind that.  For main.c, mr.c, fault.c.
  */
 #ifndef WEFT_RDMA_REGQP_H
 #define WEFT_RDMA_REGQP_H
 
 #include "rdma/card.h"
 
-/* The mender.  Return: 0 or an error, and nothing is left. */
+/* Make it.  The mender.  Return: 0, or an error and nothing is left. */
 int weft_regqp_open(struct weft_card *card);
 
-/* Afterwards all that was asked for was told, be it as failed.  The mender, not the lock. */
+/*
+ * Destroy it: all that was posted has completed, if only as failed.  The mender, without the
+ * lock.
+ */
 void weft_regqp_close(struct weft_card *card);
 
 /*

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Write-back buffers at a blade, see wbuf.h. */
+/*
+ * Write-back buffers at a blade: which ones are free.  Called by write.c, inbox.c and conn.c
+ * with the card's lock.  Posts nothing.
+ */
 #include <linux/bitops.h>
 
 #include "rdma/wbuf.h"

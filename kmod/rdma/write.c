@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Blocks that this node has for others, see write.h. */
+/*
+ * Blocks that this node's card writes: into landings of nodes that miss them, and into
+ * write-back buffers of blades.  Called by main.c for each message with a block; completions
+ * come in softirq.  Holds the block's pages until the card has done with them; sends nothing by
+ * UDP.
+ */
 #include <linux/skbuff.h>
 #include <linux/slab.h>
 
@@ -15,11 +20,11 @@
 #define BROKEN	"a block could not be written to it"
 
 /**
- * struct requests - what the card is asked for, for a block
- * @sge: the pages
- * @write: as few as can be
- * @message: LANDED
- * @landed: it
+ * struct requests - work requests for a block
+ * @sge: entries for the pages
+ * @write: RDMA writes, as few as the card allows
+ * @message: entry for the message LANDED
+ * @landed: sends the message
  */
 struct requests {
 	struct ib_sge sge[WEFT_MR_PAGES];
@@ -29,19 +34,19 @@ struct requests {
 };
 
 /**
- * struct write - a block that is under way
- * @wqe: for its connection
- * @done: tells that LANDED, and so all of it, has arrived
- * @part: tells that a part of it has not
- * @all: tells that all of it is in a buffer, or is not
- * @room: its number; -1: it is another node's landing
- * @generation: of @contents
+ * struct write - a block that is being written
+ * @wqe: the work requests
+ * @done: completion of LANDED, and so of all of it
+ * @part: failure of a part
+ * @all: completion of all parts, for a write-back buffer
+ * @room: number of the write-back buffer; -1: another node's landing
+ * @generation: of @contents when the message was put down
  * @contents: the block, with a reference
- * @landed: the message
- * @landed_dma: the device's address of it; @n_sg: so it is mapped
- * @n_sg: pages
+ * @landed: the message LANDED
+ * @landed_dma: the device's address of it, while @n_sg
+ * @n_sg: mapped pages; 0: none, and no @landed_dma
  * @sg: the pages
- * @requests: too large for a stack
+ * @requests: not on the stack, as they are too large
  */
 struct write {
 	struct weft_wqe wqe;
@@ -58,7 +63,7 @@ struct write {
 	struct requests requests;
 };
 
-/* It is not under way any more, and in no list. */
+/* Free a write whose work requests have ended. */
 static void free_write(struct write *w)
 {
 	struct ib_device *device = w->wqe.conn->card->device;
@@ -106,7 +111,10 @@ static void is_done(struct ib_cq *cq, struct ib_wc *wc)
 	free_write(w);
 }
 
-/* With the lock.  Return: false: it has changed, and nobody hears of it. */
+/*
+ * All of the block is in the write-back buffer: send LANDED.  With the lock.  Return: false: the
+ * block has changed meanwhile, LANDED is not sent.
+ */
 static bool tell_home(struct write *w)
 {
 	struct weft_conn *conn = w->wqe.conn;
@@ -133,7 +141,7 @@ static void all_is_there(struct ib_cq *cq, struct ib_wc *wc)
 		weft_conn_break(w->wqe.conn, BROKEN);
 	else if (w->wqe.conn->state == WEFT_CONN_UP)
 		told = tell_home(w);
-	/* else it ends with the connection */
+	/* otherwise it ends with the connection */
 	spin_unlock_bh(&card->lock);
 	if (told)
 		return;
@@ -143,7 +151,7 @@ static void all_is_there(struct ib_cq *cq, struct ib_wc *wc)
 
 /* --- making one ---------------------------------------------------------------------- */
 
-/* LANDED as it goes by any way; @room NULL: not to a home.  NULL: there is no memory. */
+/* Encode LANDED; @room NULL: not for a home.  NULL: no memory. */
 static struct sk_buff *encode(struct weft_node *node, const struct weft_outgoing *out,
 			      const struct weft_landing *room)
 {
@@ -197,7 +205,7 @@ static struct write *make(struct weft_conn *conn, const struct weft_outgoing *ou
 	return NULL;
 }
 
-/* Of the pages, as many as @w->wqe.work.  Return: the last one. */
+/* Make the RDMA writes of the pages, and count them in @w->wqe.work.  Return: the last one. */
 static struct ib_rdma_wr *ask_for_pages(struct write *w, const struct weft_landing *landing)
 {
 	struct requests *r = &w->requests;
@@ -206,7 +214,7 @@ static struct ib_rdma_wr *ask_for_pages(struct write *w, const struct weft_landi
 	struct scatterlist *sg = w->sg;
 	struct ib_rdma_wr *write = NULL;
 
-	/* pieces that a mapping has joined are fewer than there are pages */
+	/* a mapping may join pages into fewer pieces */
 	for (; left; sg = sg_next(sg), n++) {
 		if (n % card->sges == 0) {
 			write = &r->write[w->wqe.work++];
@@ -227,8 +235,7 @@ static struct ib_rdma_wr *ask_for_pages(struct write *w, const struct weft_landi
 }
 
 /*
- * Return: the first of those that are to be posted; @w->wqe.work is how many there will
- * be.
+ * Make all work requests; @w->wqe.work counts them.  Return: the first that is to be posted now.
  */
 static struct ib_send_wr *ask_for(struct write *w, const struct weft_landing *landing)
 {
@@ -258,13 +265,13 @@ static struct ib_send_wr *ask_for(struct write *w, const struct weft_landing *la
 
 /* --- sending -------------------------------------------------------------------------- */
 
-/* Requests that it takes, at most.  With the lock, of a card that is up. */
+/* Work requests that a block takes, at most.  With the lock; 0 without a device. */
 static u32 work(const struct weft_card *card, const struct weft_contents *contents)
 {
 	return card->up ? DIV_ROUND_UP(contents->size >> PAGE_SHIFT, card->sges) + 1 : 0;
 }
 
-/* With the lock.  Return: false: it does not go this way. */
+/* Post a block's writes.  With the lock.  Return: false: the block goes another way. */
 static bool post(struct weft_conn *conn, const struct weft_outgoing *out, int room,
 		 const struct weft_landing *landing)
 {
@@ -280,7 +287,7 @@ static bool post(struct weft_conn *conn, const struct weft_outgoing *out, int ro
 	weft_wqe_begin(&w->wqe);
 	bad = first;
 	if (ib_post_send(conn->id->qp, first, &bad)) {
-		/* a part may be under way: it ends with the connection, and then w is freed */
+		/* a part may have been posted: w is freed when the connection ends */
 		weft_conn_break(conn, BROKEN);
 		if (bad == first)
 			return false;
@@ -288,7 +295,10 @@ static bool post(struct weft_conn *conn, const struct weft_outgoing *out, int ro
 	return true;
 }
 
-/* With the lock.  Return: false: it does not go to where the request says. */
+/*
+ * Write a block into another node's landing.  With the lock.  Return: false: it goes another
+ * way.
+ */
 static bool post_landing(struct weft_conn *conn, const struct weft_outgoing *out)
 {
 	const struct weft_landing *to = &out->landing;
@@ -299,7 +309,10 @@ static bool post_landing(struct weft_conn *conn, const struct weft_outgoing *out
 	return true;
 }
 
-/* With the lock.  Return: false: it does not go into a buffer. */
+/*
+ * Write a block that goes home into a write-back buffer.  With the lock.  Return: false: it goes
+ * another way.
+ */
 static bool post_home(struct weft_conn *conn, const struct weft_outgoing *out)
 {
 	int room = weft_wbuf_take(conn, &out->msg);
@@ -325,7 +338,7 @@ bool weft_write_send(struct weft_card *card, const struct weft_outgoing *out)
 	if (!contents || !(home || out->landing.key) || !out->frozen ||
 	    contents->size > WEFT_MR_PAGES * PAGE_SIZE)
 		return false;
-	/* who is sent a block is a member */
+	/* a block is sent to members only */
 	conn = &card->conns[out->to];
 	spin_lock_bh(&card->lock);
 	if (home)

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Blocks that this node has for others: the card reads the pages where they are and writes
- * them to where they may land, and behind that sends LANDED, which takes back the key.
+ * Blocks that this node's card writes into the memory of other members: it reads the pages where
+ * they are, writes them, and then sends LANDED, which invalidates the key.  For main.c.
  *
- * A block that goes home is written to a buffer (wbuf.h).  When the card says that all of it is
- * there LANDED goes, if the block is still what it was: the card may have read it at any moment
- * until then, more than once.  For another node's landing that does not matter: who asks keeps
- * the block from changing until it commits.
+ * A block that goes home is written to a write-back buffer (wbuf.h).  When all of it has arrived
+ * LANDED is sent, if the block has not changed: the card may have read the pages at any moment
+ * until then, more than once.  For another node's landing that does not matter: the node that
+ * asks keeps the block from changing until it commits.
  *
- * The block is held until the card says that it is done.
+ * The block's pages are held until the card has completed LANDED.
  */
 #ifndef WEFT_RDMA_WRITE_H
 #define WEFT_RDMA_WRITE_H
 
 #include "rdma/card.h"
 
-/* weft_transport.send(): false: by another way. */
+/* weft_transport.send().  Return: false: the message goes another way. */
 bool weft_write_send(struct weft_card *card, const struct weft_outgoing *out);
 
 #endif /* WEFT_RDMA_WRITE_H */
