@@ -2,11 +2,6 @@
 /*
  * The bytes of a block that a message carries, from the decision under the block's lock until it
  * is encoded without.  For blocks/block.h and the transports.
- *
- * A decision is about the bytes of its moment.  Before the bytes change, the block raises
- * @generation (weft_contents_change()); a reader asks afterwards whether they are still the same
- * (weft_contents_are()).  A message whose bytes have changed is dropped, which the protocol takes
- * for a loss.
  */
 #ifndef WEFT_CONTENTS_H
 #define WEFT_CONTENTS_H
@@ -26,6 +21,11 @@ struct page;
  *	anyone
  * @get: takes another reference to the block; the caller has one.  Any context
  * @put: drops a reference to the block.  Any context
+ *
+ * A decision is about the bytes of its moment.  Before the bytes change, the block raises
+ * @generation (weft_contents_change()); a reader asks afterwards whether they are still the same
+ * (weft_contents_are()).  A message whose bytes have changed is dropped, which the protocol takes
+ * for a loss.
  */
 struct weft_contents {
 	struct page *const *pages;

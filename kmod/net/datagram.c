@@ -4,12 +4,6 @@
  * the racks of this machine share, each by an interface of its own.  Called by transport.c, and
  * by UDP for what comes.  Drops what does not come from a member's port by the interface of a
  * rack.
- *
- * Why one socket: two sockets cannot both hold the port on all interfaces; one for each
- * interface would leave the port on other interfaces to programs without privileges, which could
- * then send as members do.  The interface of a datagram says which rack it is of.  The ports
- * behind it, by which members send contents of blocks (core/flow.h), are held for the same
- * reason; nothing is sent to them.
  */
 #include <linux/igmp.h>
 #include <linux/ip.h>
@@ -43,6 +37,12 @@
  * @sock: receives; closed with the last node
  * @held: hold the ports of other flows
  * @node: the nodes that this machine is in the namespace.  Written under ports_lock
+ *
+ * Why one socket: two sockets cannot both hold the port on all interfaces; one for each
+ * interface would leave the port on other interfaces to programs without privileges, which could
+ * then send as members do.  The interface of a datagram says which rack it is of.  The ports
+ * behind it, by which members send contents of blocks (core/flow.h), are held for the same
+ * reason; nothing is sent to them.
  */
 struct weft_port {
 	struct list_head list;

@@ -3,10 +3,6 @@
  * Messages that are decided on under a spinlock and sent when none is held: putting one down is
  * cheap, encoding, tagging and routing come with weft_outbox_send(), in order.  For all layers
  * above.
- *
- * An outbox is a variable of the function that handles an event.  It takes what one event
- * decides: WEFT_OUT_MAX messages for a block, as many for a lock and for each block that the
- * lock guards; a window of read-ahead sends at each half of it (fs/ahead.c).
  */
 #ifndef WEFT_OUTBOX_H
 #define WEFT_OUTBOX_H
@@ -55,6 +51,10 @@ struct weft_outgoing {
  * @owned: how many of @own are in use
  * @closing: posted buffers to be closed, with a reference each
  * @own: memory for the first messages
+ *
+ * An outbox is a variable of the function that handles an event.  It takes what one event
+ * decides: WEFT_OUT_MAX messages for a block, as many for a lock and for each block that the
+ * lock guards; a window of read-ahead sends at each half of it (fs/ahead.c).
  */
 struct weft_outbox {
 	struct weft_node *node;

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Which blades are the homes of a region's lines.  For net/, fs/policy.c and rack/member.c.
- *
- * Most regions have the blades that the configuration names as homes, and no entry.  Others are
- * in a table from the moment that this node hears of them until it leaves the rack or has long
- * been through with the region.
  */
 #ifndef WEFT_PLACE_H
 #define WEFT_PLACE_H
@@ -31,6 +27,10 @@
  * @n: entries of @table
  * @left: marked entries.  Under the lock of @table
  * @lock: serialises weft_place_set()
+ *
+ * Most regions have the blades that the configuration names as homes, and no entry.  Others are
+ * in a table from the moment that this node hears of them until it leaves the rack or has long
+ * been through with the region.
  */
 struct weft_places {
 	u32 blades;

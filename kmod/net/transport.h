@@ -3,9 +3,6 @@
  * Ways to the other members of a rack: a node has a list of them, asked in turn for each
  * message; the last one, weft_udp, leads to everybody.  For rack/member.c, blocks/offer.c,
  * outbox.c and weft_rdma.ko.
- *
- * A transport may lose, repeat and reorder messages, as the protocol expects.  It may not change
- * one: weft_recv() checks what it brings by hash or tag, as what the network brings.
  */
 #ifndef WEFT_TRANSPORT_H
 #define WEFT_TRANSPORT_H
@@ -40,6 +37,9 @@ struct weft_posted;
  * @send: encode a message and send it, or drop and count it; @out stays the caller's.  Any
  *	context but hard interrupts, also while the transport is being closed; no spinlock of
  *	ours held. Return: false, and nothing done, if it does not lead to the member
+ *
+ * A transport may lose, repeat and reorder messages, as the protocol expects.  It may not change
+ * one: weft_recv() checks what it brings by hash or tag, as what the network brings.
  */
 struct weft_transport {
 	int (*open)(struct weft_node *node, const struct weft_config *cfg,

@@ -3,17 +3,6 @@
  * A node's network card (RDMA device): what is made of it, its lock and lifetime, and all that
  * the files of this folder keep of a node.  main.c makes and destroys it.  With card->lock no
  * layer above may be called.
- *
- * Locks.  card->lock is the only one of this folder.  It is taken inside a block's lock, and
- * outside those of the device's driver.
- *
- * Contexts.  The mender, one work item of each card (main.c), does all that sleeps, and is alone
- * with what it makes and destroys: device, queues, connections, MRs that cannot be taken back
- * otherwise.  All other contexts look at @up and at states with the lock, post work requests,
- * and wake the mender.  Completions come in softirq.
- *
- * Lifetime.  A card exists while its node is up, with a device or without.  It is freed when no
- * posted buffer of it has a reference any more.
  */
 #ifndef WEFT_RDMA_CARD_H
 #define WEFT_RDMA_CARD_H
@@ -32,6 +21,19 @@
 #include "net/outbox.h"
 #include "net/peer.h"
 #include "net/transport.h"
+
+/*
+ * Locks.  card->lock is the only one of this folder.  It is taken inside a block's lock, and
+ * outside those of the device's driver.
+ *
+ * Contexts.  The mender, one work item of each card (main.c), does all that sleeps, and is alone
+ * with what it makes and destroys: device, queues, connections, MRs that cannot be taken back
+ * otherwise.  All other contexts look at @up and at states with the lock, post work requests,
+ * and wake the mender.  Completions come in softirq.
+ *
+ * Lifetime.  A card exists while its node is up, with a device or without.  It is freed when no
+ * posted buffer of it has a reference any more.
+ */
 
 /* Pages of the largest block that lands; larger ones go in messages. */
 #define WEFT_MR_PAGES	16

@@ -3,7 +3,13 @@
  * Connections: one for each member that a block goes to or is asked of, made when that is so for
  * the first time.  For main.c, write.c, read.c, mr.c, inbox.c.  All but weft_conn_event() and
  * weft_conn_moved() with card->lock or by the mender.
- *
+ */
+#ifndef WEFT_RDMA_CONN_H
+#define WEFT_RDMA_CONN_H
+
+#include "rdma/card.h"
+
+/*
  *	NONE -> ADDRESS -> ROUTE -> CALLING -> UP -> BROKEN -> NONE	this node connects
  *	NONE -> ACCEPTED -> UP -> BROKEN -> NONE			the peer connects
  *
@@ -15,10 +21,6 @@
  * the pause until the next attempt doubles, until a block has gone by the connection.  The next
  * attempt comes when there is a block to send, or at once if the member did not answer.
  */
-#ifndef WEFT_RDMA_CONN_H
-#define WEFT_RDMA_CONN_H
-
-#include "rdma/card.h"
 
 /**
  * struct weft_wqe - work requests on a connection that the card has not completed
@@ -42,7 +44,7 @@ void weft_wqe_end(struct weft_wqe *wqe);
 
 void weft_conn_init(struct weft_card *card);
 
-/* Event handler of the connection manager, for listener and connections; @id->context is a card. */
+/* Handles events of the connection manager, of listener and connections; @id->context: a card. */
 int weft_conn_event(struct rdma_cm_id *id, struct rdma_cm_event *event);
 
 /* Take the next step of each connection, and answer connection requests.  The mender. */

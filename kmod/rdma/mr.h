@@ -2,7 +2,13 @@
 /*
  * Memory regions (MR): posted buffers (net/transport.h) into which the cards of other members
  * write.  For main.c, inbox.c and read.c.
- *
+ */
+#ifndef WEFT_RDMA_MR_H
+#define WEFT_RDMA_MR_H
+
+#include "rdma/card.h"
+
+/*
  * A key is dead, and its posted buffer closed, as soon as one of these is so, and not before:
  *
  * - a message has come by a connection, and the card says that it has invalidated this key (send
@@ -20,10 +26,6 @@
  * writer its connection, which is made again: the price of a landing that is closed before its
  * provider has written.
  */
-#ifndef WEFT_RDMA_MR_H
-#define WEFT_RDMA_MR_H
-
-#include "rdma/card.h"
 
 void weft_mr_init(struct weft_card *card);
 

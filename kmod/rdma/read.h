@@ -2,7 +2,13 @@
 /*
  * Blocks that this node's card reads at a blade by itself (core/landing.h): with a deed it does
  * what READ asks of the blade's program.  For main.c, mr.c and write.c.
- *
+ */
+#ifndef WEFT_RDMA_READ_H
+#define WEFT_RDMA_READ_H
+
+#include "rdma/card.h"
+
+/*
  *	the card reads the block into the memory region, and then the deed's number
  *	   the number is right: the MR is closed, and LANDED is handed in, as if sent
  *	   it is not: the deed is forgotten, and READ goes to the blade, with the landing
@@ -12,10 +18,6 @@
  * but may fetch what the second one wants before the rest of the first.  A fence would wait for
  * all blocks that are being read, not for this one.
  */
-#ifndef WEFT_RDMA_READ_H
-#define WEFT_RDMA_READ_H
-
-#include "rdma/card.h"
 
 /*
  * Deeds: where blades have blocks, for this node's card to read.  LANDED from a blade brings

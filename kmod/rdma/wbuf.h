@@ -2,16 +2,18 @@
 /*
  * Write-back buffers that a blade has for blocks of this node (core/landing.h).  With the card's
  * lock; they end with the connection.
- *
- *	free    this node may write a block there
- *	taken   this node's card writes there; then LANDED is sent, or the buffer is free again
- *	theirs  LANDED was sent: free when the blade says so, by a message without bytes that
- *		has the buffer's number (immediate data)
  */
 #ifndef WEFT_RDMA_WBUF_H
 #define WEFT_RDMA_WBUF_H
 
 #include "rdma/card.h"
+
+/*
+ *	free    this node may write a block there
+ *	taken   this node's card writes there; then LANDED is sent, or the buffer is free again
+ *	theirs  LANDED was sent: free when the blade says so, by a message without bytes that
+ *		has the buffer's number (immediate data)
+ */
 
 /* The connection is UP: take over what the blade has said of its buffers; a node has none. */
 void weft_wbufs_begin(struct weft_conn *conn, const struct weft_hello *hello);
