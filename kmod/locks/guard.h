@@ -15,21 +15,17 @@ struct weft_outbox;
 struct weft_successors;
 struct weft_region;
 
-/**
- * struct weft_guard - the blocks that belong to a lock
- * @ref: of the lock, and of threads that look at the list
- * @region: of the blocks
- * @weak: said by a file that may not be written to, so another guard may replace it.
- *	weft_slots.lock
- * @n: of @block, 1 to WEFT_BIND_MAX
- * @block: their indices, ascending
- */
+/* The blocks that belong to a lock. */
 struct weft_guard {
-	refcount_t ref;
-	struct weft_region *region;
+	refcount_t ref;			/* of the lock, and of threads that look at the list */
+	struct weft_region *region;	/* of the blocks */
+	/*
+	 * said by a file that may not be written to, so another guard may replace it.
+	 * weft_slots.lock
+	 */
 	bool weak;
-	u32 n;
-	u64 block[];
+	u32 n;				/* of @block, 1 to WEFT_BIND_MAX */
+	u64 block[];			/* their indices, ascending */
 };
 
 /**

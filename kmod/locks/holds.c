@@ -103,10 +103,8 @@ static u32 readers_of(const struct weft_lockfile *lf, u32 slot)
 
 /* --- holds of closed files ---------------------------------------------------------------- */
 
-/**
- * struct batch - slots that are settled together
- * @n: how many
- * @s: which, in ascending order
+/*
+ * Slots that are settled together.
  *
  * The counts and lists of all files are read once for the whole batch.  A hostile program can
  * open many files and leave many slots unsettled: the time of a pass grows with the files, not
@@ -114,7 +112,7 @@ static u32 readers_of(const struct weft_lockfile *lf, u32 slot)
  */
 struct batch {
 	u32 n;
-	struct weft_settling s[SETTLE_BATCH];
+	struct weft_settling s[SETTLE_BATCH];	/* which, in ascending order */
 };
 
 static int by_slot(const void *wanted, const void *settling)

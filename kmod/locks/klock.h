@@ -48,135 +48,93 @@ struct weft_regions;
  * in state I with nothing outstanding, is freed.  docs/kernel.md: lock order, contexts, lifetimes.
  */
 
-/**
- * struct weft_holder - a file that takes a lock, or leaves it
- * @perm: WEFT_S or WEFT_M
- * @owner: number of the open file (struct weft_lockfile)
- * @readers: the file's count of its read holds of the lock, which programs change
- * @since: when the thread first asked, ns: its place in the queue
- */
+/* A file that takes a lock, or leaves it. */
 struct weft_holder {
-	u8 perm;
-	u16 owner;
-	u32 *readers;
-	u64 since;
+	u8 perm;	/* WEFT_S or WEFT_M */
+	u16 owner;	/* number of the open file (struct weft_lockfile) */
+	u32 *readers; /* the file's count of its read holds of the lock, which programs change */
+	u64 since;	/* when the thread first asked, ns: its place in the queue */
 };
 
-/**
- * struct weft_patience - how long a thread waits for a lock
- * @try: do not wait for other holders
- * @until: wait until @deadline
- * @clock: CLOCK_REALTIME or CLOCK_MONOTONIC
- * @deadline: on that clock
- */
+/* How long a thread waits for a lock. */
 struct weft_patience {
-	bool try;
-	bool until;
-	clockid_t clock;
-	ktime_t deadline;
+	bool try;		/* do not wait for other holders */
+	bool until;		/* wait until @deadline */
+	clockid_t clock;	/* CLOCK_REALTIME or CLOCK_MONOTONIC */
+	ktime_t deadline;	/* on that clock */
 };
 
-/**
- * struct weft_klock - one lock
- * @locks: the node's locks
- * @core: the line's state in the protocol.  @lock
- * @lock: guards all that is marked @lock below, and what the kernel changes in the word and in
- *	counts of readers.  Taken with bottom halves off
- * @ref: of the table, an armed timer, the slot, and each thread that uses it
- * @dead: it is out of the table.  @lock
- * @unsettled: what a closed file held is not known yet.  @lock
- * @leaving: give the lock back as soon as nothing is outstanding.  @lock
- * @stray: made for a message; no program of this node has asked for it.  @lock
- * @handing: counted in weft_locks.hand_overs.  @lock
- * @timed: @timer is set up.  @lock
- * @armed: @timer has a reference.  @lock
- * @refused: @due ends a back-off, not a time-out.  @lock
- * @advance: get the lock to write, so that all other nodes count an event.  @lock
- * @uncounted: programs may await events that the word does not count.  @lock
- * @here: the word says that this node has the lock, and programs have counted on that since the
- *	last event.  @lock to write
- * @passed: the old holder passes on the guarded blocks.  @lock
- * @repeated: the request was repeated, so no round trip can be measured (Karn).  @lock
- * @homing: what was modified under it is being written home (release.h).  @lock
- * @home: all of that was at home when @moves was @home_moves, and still is if @home_time has not
- *	changed.  @lock
- * @home_moves: see @home.  @lock
- * @home_time: raised when programs may take the lock without the kernel.  @lock
- * @homing_moves: @moves when @homing began.  @lock
- * @homing_time: @home_time then.  @lock
- * @homing_work: writes it home; has a reference
- * @losses: time-outs in a row.  @lock
- * @hands: how often the node served its own threads since another node asked.  @lock
- * @moves: raised whenever the kernel changes holds in the word.  @lock
- * @wants: how often the node asked for permission.  @lock to write
- * @asked_txn: the last request that was counted as sent.  @lock
- * @asked: when the node asked for the permission that it waits for, ns.  @lock to write
- * @heard: when another node's wish for the lock was heard, ns; 0: there is none.  @lock
- * @usual_us: smoothed time from asking to permission.  @lock
- * @due: when @timer has to act, ns.  @lock
- * @word: shared with programs; NULL: no file has the lock open.  @lock, and weft_slots.lock to
- *	write
- * @slot: its number, while there is a @word.  weft_slots.lock
- * @lists: where programs may list readers, while there is a @word; NULL: nowhere.  @lock
- * @guard: blocks that it guards, as programs say; NULL: none has said.  @lock
- * @learn: guard learning; NULL: nothing was observed.  @lock
- * @binders: files that have said the guard.  weft_slots.lock
- * @waiters: threads in the kernel that wait for it, struct weft_waiter, first come first.  @lock
- * @nr_waiters: how many of them.  @lock
- * @awaiting: threads that await the next event of the word
- * @grants: how often permission came: turns of the guard learning.  @lock
- * @hand_overs: how often this node chose the next holder.  @lock
- * @timer: repeats requests and ends back-offs.  An answer does not stop it: it looks at @due
- *	when it fires
- * @rcu: for weft_klock_find() in softirq
+/*
+ * A lock.  @lock guards all but what says otherwise, and what the kernel changes in the word and
+ * in counts of readers.  Taken with bottom halves off.
  */
 struct weft_klock {
-	struct weft_locks *locks;
-	struct weft_lock core;
+	struct weft_locks *locks; /* the node's locks */
+	struct weft_lock core; /* the line's state in the protocol */
 	spinlock_t lock;
-	refcount_t ref;
-	bool dead;
-	bool unsettled;
-	bool leaving;
-	bool stray;
-	bool handing;
-	bool timed;
-	bool armed;
-	bool refused;
-	bool advance;
-	bool uncounted;
+	refcount_t ref;	/* of the table, an armed timer, the slot, and each thread that uses it */
+	bool dead;	/* it is out of the table */
+	bool unsettled;	/* what a closed file held is not known yet */
+	bool leaving;	/* give the lock back as soon as nothing is outstanding */
+	bool stray;	/* made for a message; no program of this node has asked for it */
+	bool handing;	/* counted in weft_locks.hand_overs */
+	bool timed;	/* @timer is set up */
+	bool armed;	/* @timer has a reference */
+	bool refused;	/* @due ends a back-off, not a time-out */
+	bool advance; /* get the lock to write, so that all other nodes count an event */
+	bool uncounted;	/* programs may await events that the word does not count */
+	/*
+	 * the word says that this node has the lock, and programs have counted on that since the
+	 * last event.  @lock to write
+	 */
 	bool here;
-	bool repeated;
-	bool passed;
-	bool homing;
+	bool repeated;	/* the request was repeated, so no round trip can be measured (Karn) */
+	bool passed;	/* the old holder passes on the guarded blocks */
+	bool homing;	/* what was modified under it is being written home (release.h) */
+	/*
+	 * all of that was at home when @moves was @home_moves, and still is if @home_time has
+	 * not changed
+	 */
 	bool home;
-	u8 losses;
-	u32 hands;
-	u32 moves;
-	u32 wants;
-	u32 asked_txn;
+	u8 losses;	/* time-outs in a row */
+	u32 hands;	/* how often the node served its own threads since another node asked */
+	u32 moves;	/* raised whenever the kernel changes holds in the word */
+	u32 wants;	/* how often the node asked for permission.  @lock to write */
+	u32 asked_txn;	/* the last request that was counted as sent */
+	/* when the node asked for the permission that it waits for, ns.  @lock to write */
 	u64 asked;
-	u64 heard;
-	u32 usual_us;
-	u64 due;
+	u64 heard; /* when another node's wish for the lock was heard, ns; 0: there is none */
+	u32 usual_us;	/* smoothed time from asking to permission */
+	u64 due;	/* when @timer has to act, ns */
+	/*
+	 * shared with programs; NULL: no file has the lock open.  @lock, and weft_slots.lock to
+	 * write
+	 */
 	u64 *word;
-	u32 slot;
+	u32 slot;	/* its number, while there is a @word.  weft_slots.lock */
+	/* where programs may list readers, while there is a @word; NULL: nowhere */
 	struct weft_lists *lists;
+	/* blocks that it guards, as programs say; NULL: none has said */
 	struct weft_guard *guard;
-	struct weft_learn *learn;
-	u32 binders;
+	struct weft_learn *learn; /* guard learning; NULL: nothing was observed */
+	u32 binders;	/* files that have said the guard.  weft_slots.lock */
+	/* threads in the kernel that wait for it, struct weft_waiter, first come first */
 	struct list_head waiters;
-	u32 nr_waiters;
-	wait_queue_head_t awaiting;
-	u32 grants;
-	u32 hand_overs;
-	u32 home_moves;
-	u32 home_time;
-	u32 homing_moves;
-	u32 homing_time;
-	struct work_struct homing_work;
+	u32 nr_waiters;	/* how many of them */
+	wait_queue_head_t awaiting; /* threads that await the next event of the word */
+	u32 grants;	/* how often permission came: turns of the guard learning */
+	u32 hand_overs;	/* how often this node chose the next holder */
+	u32 home_moves;	/* see @home */
+	u32 home_time;	/* raised when programs may take the lock without the kernel */
+	u32 homing_moves; /* @moves when @homing began */
+	u32 homing_time; /* @home_time then */
+	struct work_struct homing_work; /* writes it home; has a reference */
+	/*
+	 * repeats requests and ends back-offs.  An answer does not stop it: it looks at @due
+	 * when it fires
+	 */
 	struct hrtimer timer;
-	struct rcu_head rcu;
+	struct rcu_head rcu; /* for weft_klock_find() in softirq */
 };
 
 enum weft_klocks_mode {
@@ -185,46 +143,27 @@ enum weft_klocks_mode {
 	WEFT_KLOCKS_STOPPING,
 };
 
-/**
- * struct weft_locks - all locks of a node
- * @node: whose locks they are
- * @regions: of the node
- * @table: struct weft_klock by the name of its line; looked up under RCU
- * @mode: enum weft_klocks_mode
- * @alive: locks that are not freed, also those out of the table
- * @strays: locks that were made for messages alone
- * @hand_overs: hand-overs that are not acknowledged
- * @died: jiffies when nodes were last declared dead; 0: never
- * @gone: woken for a hand-over less, a lock less, an empty table
- */
+/* All locks of a node. */
 struct weft_locks {
 	struct weft_node *node;
-	struct weft_regions *regions;
-	struct xarray table;
+	struct weft_regions *regions; /* of the node */
+	struct xarray table; /* struct weft_klock by the name of its line; looked up under RCU */
 	enum weft_klocks_mode mode;
-	atomic_t alive;
-	atomic_t strays;
-	atomic_t hand_overs;
-	unsigned long died;
-	wait_queue_head_t gone;
+	atomic_t alive;		/* locks that are not freed, also those out of the table */
+	atomic_t strays;	/* locks that were made for messages alone */
+	atomic_t hand_overs;	/* hand-overs that are not acknowledged */
+	unsigned long died;	/* jiffies when nodes were last declared dead; 0: never */
+	wait_queue_head_t gone;	/* woken for a hand-over less, a lock less, an empty table */
 };
 
-/**
- * struct weft_lock_tuning - parameters of the module, to switch off what is to be measured.
- * READ_ONCE
- * @fetch: ask for all guarded blocks when the lock has come
- * @pass: pass them on with the lock, and expect them with it
- * @learn: do so with learnt blocks, if no program has said a guard
- * @map: map them for the thread that gets the lock
- * @keep: keep unheld locks and guarded blocks until another node wants them
- * @local_hands: how often the node serves its own threads while another node waits
- */
+/* Parameters of the module, to switch off what is to be measured.  READ_ONCE. */
 struct weft_lock_tuning {
-	bool fetch;
-	bool pass;
-	bool learn;
-	bool map;
-	bool keep;
+	bool fetch;	/* ask for all guarded blocks when the lock has come */
+	bool pass;	/* pass them on with the lock, and expect them with it */
+	bool learn;	/* do so with learnt blocks, if no program has said a guard */
+	bool map;	/* map them for the thread that gets the lock */
+	bool keep;	/* keep unheld locks and guarded blocks until another node wants them */
+	/* how often the node serves its own threads while another node waits */
 	unsigned int local_hands;
 };
 

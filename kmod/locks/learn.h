@@ -18,36 +18,22 @@ struct weft_successors;
 
 #define WEFT_LEARN_BLOCKS	8	/* of one lock */
 
-/**
- * struct weft_learnt - a block that a lock may guard
- * @block: its index
- * @turn: weft_klock.grants when the block was last missed or of use
- * @streak: turns in a row in which it was missed
- * @need: @streak at which it is learnt
- * @credit: turns of no use until it is forgotten; 0: it is not learnt
- * @saved: how often it was of use since it was learnt; does not overflow
- */
+/* A block that a lock may guard. */
 struct weft_learnt {
-	u64 block;
-	u32 turn;
-	u8 streak;
-	u8 need;
-	u8 credit;
-	u8 saved;
+	u64 block;	/* its index */
+	u32 turn;	/* weft_klock.grants when the block was last missed or of use */
+	u8 streak;	/* turns in a row in which it was missed */
+	u8 need;	/* @streak at which it is learnt */
+	u8 credit;	/* turns of no use until it is forgotten; 0: it is not learnt */
+	u8 saved;	/* how often it was of use since it was learnt; does not overflow */
 };
 
-/**
- * struct weft_learn - what is known of a lock.  All under weft_klock.lock
- * @region: of the blocks
- * @lock: number of the lock for blocks/guarded.h
- * @n: of @learnt
- * @learnt: entries, the oldest first
- */
+/* What is known of a lock.  All under weft_klock.lock. */
 struct weft_learn {
-	struct weft_region *region;
-	u32 lock;
-	u32 n;
-	struct weft_learnt learnt[WEFT_LEARN_BLOCKS];
+	struct weft_region *region;	/* of the blocks */
+	u32 lock;			/* number of the lock for blocks/guarded.h */
+	u32 n;				/* of @learnt */
+	struct weft_learnt learnt[WEFT_LEARN_BLOCKS]; /* entries, the oldest first */
 };
 
 /**

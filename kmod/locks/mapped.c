@@ -19,16 +19,11 @@
 #include "locks/wait.h"
 #include "net/node.h"
 
-/**
- * struct to_map - the pages to be mapped
- * @n: how many
- * @page: index of each in the file
- * @perm: permission with which to map it
- */
+/* The pages to be mapped. */
 struct to_map {
 	u32 n;
-	pgoff_t page[WEFT_MAPPED_MAX];
-	u8 perm[WEFT_MAPPED_MAX];
+	pgoff_t page[WEFT_MAPPED_MAX];	/* index of each in the file */
+	u8 perm[WEFT_MAPPED_MAX];	/* permission with which to map it */
 };
 
 /* --- where the process maps the region ---------------------------------------------------- */

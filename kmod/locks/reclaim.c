@@ -106,14 +106,10 @@ static bool is_stale(const struct weft_klock *kl)
 	       !l->handing && !l->query;
 }
 
-/**
- * struct census - locks that are left after a round of giving back
- * @stale: those with a stale request
- * @cached: all others
- */
+/* Locks that are left after a round of giving back. */
 struct census {
-	u64 stale;
-	u64 cached;
+	u64 stale;	/* those with a stale request */
+	u64 cached;	/* all others */
 };
 
 /*
@@ -165,9 +161,9 @@ void weft_klock_trim(struct weft_locks *locks, u32 region)
 }
 
 /* As one event for each lock of a range, do @what.  Process context. */
-static void for_each_klock(struct weft_locks *locks, u64 key, u64 last,
-			   void (*what)(struct weft_klock *kl, u32 arg, struct weft_outbox *box),
-			   u32 arg)
+static void klocks_do(struct weft_locks *locks, u64 key, u64 last,
+		      void (*what)(struct weft_klock *kl, u32 arg, struct weft_outbox *outbox),
+		      u32 arg)
 {
 	struct weft_outbox outbox;
 	struct weft_klock *kl;
@@ -196,7 +192,7 @@ static void forget_one(struct weft_klock *kl, u32 unused, struct weft_outbox *ou
 
 void weft_klock_forget(struct weft_locks *locks, u32 region, u64 from)
 {
-	for_each_klock(locks, first_of(region, from), last_of(region), forget_one, 0);
+	klocks_do(locks, first_of(region, from), last_of(region), forget_one, 0);
 }
 
 /*
@@ -269,7 +265,7 @@ static void gone_one(struct weft_klock *kl, u32 dead, struct weft_outbox *outbox
 void weft_klock_gone(struct weft_locks *locks, u32 dead)
 {
 	WRITE_ONCE(locks->died, jiffies ?: 1);
-	for_each_klock(locks, 0, U64_MAX, gone_one, dead);
+	klocks_do(locks, 0, U64_MAX, gone_one, dead);
 }
 
 static void ask_again_one(struct weft_klock *kl, u32 unused, struct weft_outbox *outbox)
@@ -279,8 +275,8 @@ static void ask_again_one(struct weft_klock *kl, u32 unused, struct weft_outbox 
 
 void weft_klock_again(struct weft_locks *locks, u32 region)
 {
-	for_each_klock(locks, region ? first_of(region, 0) : 0,
-		       region ? last_of(region) : U64_MAX, ask_again_one, 0);
+	klocks_do(locks, region ? first_of(region, 0) : 0, region ? last_of(region) : U64_MAX,
+		  ask_again_one, 0);
 }
 
 void weft_locks_start(struct weft_locks *locks)

@@ -24,22 +24,14 @@ bool weft_klock_concerns(const struct weft_klock *kl, u16 owner);
 void weft_klock_bury(struct weft_klock *kl, u16 owner, u32 readers, u32 listed,
 		     bool pending);
 
-/**
- * struct weft_settling - a lock that is settled: what a closed file held of it is found out
- * @kl: the lock
- * @slot: its number
- * @moves: weft_klock.moves at weft_klock_look()
- * @word: the word at weft_klock_look()
- * @readers: read holds that were counted since
- * @changing: a program is changing its holds: not now
- */
+/* A lock that is settled: what a closed file held of it is found out. */
 struct weft_settling {
 	struct weft_klock *kl;
 	u32 slot;
-	u32 moves;
-	u64 word;
-	u64 readers;
-	bool changing;
+	u32 moves;	/* weft_klock.moves at weft_klock_look() */
+	u64 word;	/* the word at weft_klock_look() */
+	u64 readers;	/* read holds that were counted since */
+	bool changing;	/* a program is changing its holds: not now */
 };
 
 /**
@@ -72,16 +64,11 @@ void weft_klock_trim(struct weft_locks *locks, u32 region);
  */
 void weft_klock_forget(struct weft_locks *locks, u32 region, u64 from);
 
-/**
- * struct weft_held_lock - a lock that programs of this node hold
- * @key: its line
- * @epoch: no term after this one is known here
- * @state: WEFT_S or WEFT_M
- */
+/* A lock that programs of this node hold. */
 struct weft_held_lock {
-	u64 key;
-	u32 epoch;
-	u8 state;
+	u64 key;	/* its line */
+	u32 epoch;	/* no term after this one is known here */
+	u8 state;	/* WEFT_S or WEFT_M */
 };
 
 /**

@@ -72,10 +72,7 @@ void weft_lists_join(struct weft_slots *slots, struct weft_lockfile *lf)
 			page = alloc_page(GFP_KERNEL_ACCOUNT | __GFP_ZERO);
 			if (!page)
 				goto undo;
-			/*
-			 * pairs with smp_load_acquire() in weft_holds_listed(): the page is
-			 * zeroed
-			 */
+			/* pairs with smp_load_acquire() in weft_holds_listed(): zeroed */
 			smp_store_release(&lists->page[place][i], page);
 		}
 		if (xa_is_err(xa_store(&lf->pages, i, page, GFP_KERNEL_ACCOUNT)))
@@ -129,6 +126,7 @@ u32 weft_holds_listed(const struct weft_lists *lists, u32 slot)
 	smp_mb();
 	for (place = 0; place < WEFT_LIST_FILES; place++) {
 		for (i = 0; i < WEFT_LIST_PAGES; i++) {
+			/* pairs with smp_store_release() in weft_lists_join() */
 			struct page *page = smp_load_acquire(&lists->page[place][i]);
 			const u32 *entry = page ? page_address(page) : NULL;
 

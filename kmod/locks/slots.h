@@ -41,97 +41,64 @@ struct xarray;
 /* Threads that map what came with a lock at the same time: bits of their hash. */
 #define WEFT_MAPPERS_SHIFT	3
 
-/**
- * struct weft_place - where a process maps the region
- * @mm: address of its struct mm_struct, which may be freed: compared only
- * @base: address at which the region's first byte would be
- */
+/* Where a process maps the region. */
 struct weft_place {
-	unsigned long mm;
-	u64 base;
+	unsigned long mm; /* address of its struct mm_struct, which may be freed: compared only */
+	u64 base;	/* address at which the region's first byte would be */
 };
 
-/**
- * struct weft_slots - the locks of a region that programs have open
- * @region: whose locks they are
- * @locks: of the node
- * @lock: guards all but what says otherwise; taken inside mmap_lock
- * @files: files that use locks, struct weft_lockfile by owner number
- * @slot: struct weft_klock by slot, with a reference each; marks: see above
- * @bound: slot of the lock that guards a block, by index of the block
- * @words: pages of lock words, by index.  Read without @lock through an open file
- * @taken: bytes that slots are charged for, by uid
- * @lists: where files list readers; NULL: no file uses locks, or no memory
- * @n: slots in use: it grows until the last file is closed.  Written under @lock
- * @takers: threads and the slots that they took last: a hint, no lock.  See observe.h
- * @places: where processes have faulted last: a hint, no lock.  See mapped.h
- * @mappers: threads that map what came with a lock; 0: none of this hash
- * @settle: settles unsettled slots
- * @settle_at: slot that @settle begins with
- * @delay: of @settle, jiffies.  @lock
- * @rested: when @settle has rested long enough, jiffies
- * @left: writes home what was modified under the locks, when the last file is closed
- */
+/* The locks of a region that programs have open. */
 struct weft_slots {
 	struct weft_region *region;
-	struct weft_locks *locks;
-	struct mutex lock;
-	struct xarray files;
+	struct weft_locks *locks; /* of the node */
+	struct mutex lock;	/* guards all but what says otherwise; taken inside mmap_lock */
+	struct xarray files;	/* files that use locks, struct weft_lockfile by owner number */
+	/* struct weft_klock by slot, with a reference each; marks: see above */
 	struct xarray slot;
-	struct xarray bound;
+	struct xarray bound;	/* slot of the lock that guards a block, by index of the block */
+	/* pages of lock words, by index.  Read without @lock through an open file */
 	struct xarray words;
-	struct xarray taken;
+	struct xarray taken;	/* bytes that slots are charged for, by uid */
+	/* where files list readers; NULL: no file uses locks, or no memory */
 	struct weft_lists *lists;
-	u32 n;
+	u32 n; /* slots in use: it grows until the last file is closed.  Written under @lock */
+	/* threads and the slots that they took last: a hint, no lock.  See observe.h */
 	u64 takers[WEFT_TAKERS_EACH << WEFT_TAKERS_SHIFT];
+	/* where processes have faulted last: a hint, no lock.  See mapped.h */
 	struct weft_place places[WEFT_PLACES_EACH << WEFT_PLACES_SHIFT];
+	/* threads that map what came with a lock; 0: none of this hash */
 	pid_t mappers[1 << WEFT_MAPPERS_SHIFT];
-	struct delayed_work settle;
-	unsigned long settle_at;
-	unsigned long delay;
-	unsigned long rested;
+	struct delayed_work settle; /* settles unsettled slots */
+	unsigned long settle_at; /* slot that @settle begins with */
+	unsigned long delay;	/* of @settle, jiffies.  @lock */
+	unsigned long rested;	/* when @settle has rested long enough, jiffies */
+	/* writes home what was modified under the locks, when the last file is closed */
 	struct work_struct left;
 };
 
 #define WEFT_INTERRUPTED	8
 
-/**
- * struct weft_interrupted - a thread that a signal made leave a queue
- * @pid: the thread
- * @slot: of the lock
- * @since: when it first asked, ns; 0: free
- * @left: when it left, ns
- */
+/* A thread that a signal made leave a queue. */
 struct weft_interrupted {
 	pid_t pid;
-	u32 slot;
-	u64 since;
-	u64 left;
+	u32 slot;	/* of the lock */
+	u64 since;	/* when it first asked, ns; 0: free */
+	u64 left;	/* when it left, ns */
 };
 
-/**
- * struct weft_lockfile - an open file that uses locks
- * @slots: of the file's region
- * @owner: number of the file, in the word of each lock that it holds to write
- * @place: index in struct weft_lists; negative: none
- * @counts: memory is charged to a user
- * @uid: to which one
- * @taken: bytes charged, without slots.  weft_slots.lock
- * @pages: pages of its struct weft_holds, made when needed.  weft_slots.lock to write
- * @binds: slots of locks whose guard this file has said.  weft_slots.lock
- * @lock: @interrupted
- * @interrupted: the last threads that signals interrupted: they come back to their place
- */
+/* An open file that uses locks. */
 struct weft_lockfile {
-	struct weft_slots *slots;
-	u16 owner;
-	int place;
-	bool counts;
-	uid_t uid;
-	size_t taken;
+	struct weft_slots *slots;	/* of the file's region */
+	u16 owner; /* number of the file, in the word of each lock that it holds to write */
+	int place;			/* index in struct weft_lists; negative: none */
+	bool counts;			/* memory is charged to a user */
+	uid_t uid;			/* to which one */
+	size_t taken;			/* bytes charged, without slots.  weft_slots.lock */
+	/* pages of its struct weft_holds, made when needed.  weft_slots.lock to write */
 	struct xarray pages;
-	struct xarray binds;
-	spinlock_t lock;
+	struct xarray binds; /* slots of locks whose guard this file has said.  weft_slots.lock */
+	spinlock_t lock;		/* @interrupted */
+	/* the last threads that signals interrupted: they come back to their place */
 	struct weft_interrupted interrupted[WEFT_INTERRUPTED];
 };
 
@@ -163,19 +130,20 @@ void weft_shared_put(struct xarray *pages);
 /* Pages of struct weft_holds that hold entries, in files with a place in struct weft_lists. */
 #define WEFT_LIST_PAGES		(WEFT_LIST_CELLS * sizeof(struct weft_cell) / PAGE_SIZE)
 
-/**
- * struct weft_lists - where open files list what they read-lock, so that readers share no cache
- * line
- * @used: places that belong to a file.  weft_slots.lock
- * @page: the first pages of the struct weft_holds at each place.  They outlive the file, so a
- *	thread that looks through them under a lock's spinlock needs no other lock; wiped before
- *	the next file gets the place.  Written once, under weft_slots.lock
+/*
+ * Where open files list what they read-lock, so that readers share no cache line.
  *
  * As many as can be looked through in some microseconds with bottom halves off: WEFT_LIST_FILES
  * times 8 KiB.  docs/kernel.md, "Readers share nothing".
  */
 struct weft_lists {
+	/* places that belong to a file.  weft_slots.lock */
 	DECLARE_BITMAP(used, WEFT_LIST_FILES);
+	/*
+	 * the first pages of the struct weft_holds at each place.  They outlive the file, so a
+	 * thread that looks through them under a lock's spinlock needs no other lock; wiped
+	 * before the next file gets the place.  Written once, under weft_slots.lock
+	 */
 	struct page *page[WEFT_LIST_FILES][WEFT_LIST_PAGES];
 };
 

@@ -12,23 +12,18 @@
 struct task_struct;
 struct weft_outbox;
 
-/**
- * struct weft_waiter - a thread that waits in the kernel for a lock
- * @node: in weft_klock.waiters until @done
- * @task: the thread
- * @holder: the hold that it wants
- * @told: the lock was left: the thread comes and takes it if it still can.  Written under
- *	weft_klock.lock
- * @done: it holds the lock, or @err says why not.  Written under weft_klock.lock
- * @err: 0, -EIO or -ENOLCK
- */
+/* A thread that waits in the kernel for a lock. */
 struct weft_waiter {
-	struct list_head node;
+	struct list_head node;			/* in weft_klock.waiters until @done */
 	struct task_struct *task;
-	const struct weft_holder *holder;
+	const struct weft_holder *holder;	/* the hold that it wants */
+	/*
+	 * the lock was left: the thread comes and takes it if it still can.  Written under
+	 * weft_klock.lock
+	 */
 	bool told;
-	bool done;
-	int err;
+	bool done; /* it holds the lock, or @err says why not.  Written under weft_klock.lock */
+	int err;				/* 0, -EIO or -ENOLCK */
 };
 
 /* Begin an event: takes the lock's spinlock and makes @outbox empty. */

@@ -49,20 +49,14 @@ struct weft_guard *weft_klock_bind(struct weft_klock *kl,
 /* The holder has repaired what a dead owner may have left half changed. */
 void weft_klock_mend(struct weft_klock *kl);
 
-/**
- * struct weft_guarded_blocks - what a lock guards, without the lock's spinlock
- * @region: of the blocks
- * @guard: as programs have said, with a reference for the caller; NULL: as was learnt
- * @block: indices of the blocks
- * @n: how many
- * @learnt: memory for @block
- */
+/* What a lock guards, without the lock's spinlock. */
 struct weft_guarded_blocks {
-	struct weft_region *region;
+	struct weft_region *region;	/* of the blocks */
+	/* as programs have said, with a reference for the caller; NULL: as was learnt */
 	struct weft_guard *guard;
-	const u64 *block;
+	const u64 *block;		/* indices of the blocks */
 	u32 n;
-	u64 learnt[WEFT_LEARN_BLOCKS];
+	u64 learnt[WEFT_LEARN_BLOCKS];	/* memory for @block */
 };
 
 /* Fill in @b.  Process context.  The caller gives @b->guard back by weft_guard_put(). */

@@ -12,15 +12,8 @@
 
 struct page;
 
-/**
- * struct weft_contents - the bytes of a block
- * @pages: the pages that hold them
- * @size: bytes
- * @whole: the pages are one folio, contiguous in the kernel's addresses
- * @generation: raised before the bytes may change.  Written under the lock of the block, read by
- *	anyone
- * @get: takes another reference to the block; the caller has one.  Any context
- * @put: drops a reference to the block.  Any context
+/*
+ * The bytes of a block.
  *
  * A decision is about the bytes of its moment.  Before the bytes change, the block raises
  * @generation (weft_contents_change()); a reader asks afterwards whether they are still the same
@@ -28,11 +21,17 @@ struct page;
  * for a loss.
  */
 struct weft_contents {
-	struct page *const *pages;
+	struct page *const *pages; /* the pages that hold them */
 	u32 size;
-	bool whole;
+	bool whole;	/* the pages are one folio, contiguous in the kernel's addresses */
+	/*
+	 * raised before the bytes may change.  Written under the lock of the block, read by
+	 * anyone
+	 */
 	u32 generation;
+	/* takes another reference to the block; the caller has one.  Any context */
 	void (*get)(struct weft_contents *contents);
+	/* drops a reference to the block.  Any context */
 	void (*put)(struct weft_contents *contents);
 };
 

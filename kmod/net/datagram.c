@@ -30,13 +30,8 @@
 
 /* --- ports -------------------------------------------------------------------------------- */
 
-/**
- * struct weft_port - the sockets in a network namespace
- * @list: in ports
- * @net: the namespace; the configuration of each node has a reference
- * @sock: receives; closed with the last node
- * @held: hold the ports of other flows
- * @node: the nodes that this machine is in the namespace.  Written under ports_lock
+/*
+ * The sockets in a network namespace.
  *
  * Why one socket: two sockets cannot both hold the port on all interfaces; one for each
  * interface would leave the port on other interfaces to programs without privileges, which could
@@ -45,10 +40,11 @@
  * reason; nothing is sent to them.
  */
 struct weft_port {
-	struct list_head list;
-	struct net *net;
-	struct socket *sock;
-	struct socket *held[WEFT_FLOWS - 1];
+	struct list_head list;			/* in ports */
+	struct net *net; /* the namespace; the configuration of each node has a reference */
+	struct socket *sock;			/* receives; closed with the last node */
+	struct socket *held[WEFT_FLOWS - 1];	/* hold the ports of other flows */
+	/* the nodes that this machine is in the namespace.  Written under ports_lock */
 	struct weft_node __rcu *node[WEFT_RACKS_MAX];
 };
 

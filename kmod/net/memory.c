@@ -26,48 +26,30 @@
 #define POSTED_MAX	256	/* blocks that may land at a node at a time */
 #define LANDS_MAX	65536	/* bytes: larger blocks come in messages (a spinlock is held) */
 
-/**
- * struct weft_inbox - datagrams that nodes of this kernel have sent to a node
- * @node: the node
- * @net: its network namespace, to which its configuration has a reference
- * @queue: datagrams, INBOX_MAX at most
- * @tasklet: hands them to the node
- * @lock: guards the posted buffers; held while one is written to
- * @posted: where blocks of the node may land, POSTED_MAX at most
- * @n_posted: length of @posted
- * @key: of the newest posted buffer
- */
+/* Datagrams that nodes of this kernel have sent to a node. */
 struct weft_inbox {
 	struct weft_node *node;
+	/* its network namespace, to which its configuration has a reference */
 	const struct net *net;
-	struct sk_buff_head queue;
-	struct tasklet_struct tasklet;
-	spinlock_t lock;
-	struct list_head posted;
-	u32 n_posted;
-	u32 key;
+	struct sk_buff_head queue;	/* datagrams, INBOX_MAX at most */
+	struct tasklet_struct tasklet;	/* hands them to the node */
+	spinlock_t lock; /* guards the posted buffers; held while one is written to */
+	struct list_head posted; /* where blocks of the node may land, POSTED_MAX at most */
+	u32 n_posted;			/* length of @posted */
+	u32 key;			/* of the newest posted buffer */
 };
 
-/**
- * struct inner_posted - a posted buffer of this transport
- * @posted: as the other layers see it
- * @list: in weft_inbox.posted until it is closed
- * @open: the request that offers it has gone.  weft_inbox.lock
- */
+/* A posted buffer of this transport. */
 struct inner_posted {
-	struct weft_posted posted;
-	struct list_head list;
-	bool open;
+	struct weft_posted posted; /* as the other layers see it */
+	struct list_head list;	/* in weft_inbox.posted until it is closed */
+	bool open;		/* the request that offers it has gone.  weft_inbox.lock */
 };
 
-/**
- * struct sender - in skb->cb while a datagram is in an inbox
- * @addr: address of the sender
- * @key: of the posted buffer that the datagram closes; 0: none
- */
+/* In skb->cb while a datagram is in an inbox. */
 struct sender {
-	__be32 addr;
-	u32 key;
+	__be32 addr;	/* address of the sender */
+	u32 key;	/* of the posted buffer that the datagram closes; 0: none */
 };
 
 static DEFINE_MUTEX(inboxes_lock);	/* guards inboxes */

@@ -30,15 +30,17 @@ struct weft_card;
 struct weft_receivers;
 struct weft_transport;
 
-/**
- * struct weft_clock - the rack's clock as this node knows it
- * @at: epoch in the upper half, in the lower one how many ticks the clock is ahead of this
- *	machine's: one word, so a thread sees both or neither of a change
+/*
+ * The rack's clock as this node knows it.
  *
  * It tells old messages from new ones in a rack with a key, and is not the time of day.  The
  * first memory blade keeps it; its answers set this copy.
  */
 struct weft_clock {
+	/*
+	 * epoch in the upper half, in the lower one how many ticks the clock is ahead of this
+	 * machine's: one word, so a thread sees both or neither of a change
+	 */
 	atomic64_t at;
 };
 
@@ -51,30 +53,19 @@ void weft_clock_set(struct weft_clock *clock, struct weft_stamp stamp);
 /* The first blade has not said the time yet. */
 void weft_clock_forget(struct weft_clock *clock);
 
-/**
- * struct weft_refused - a message without the rack's key, or not from the member that it names
- * @stat: the counter that counts it; WEFT_STAT_COUNT: there was none
- * @from: its source address
- * @msecs: how long ago
- */
+/* A message without the rack's key, or not from the member that it names. */
 struct weft_refused {
-	unsigned int stat;
-	__be32 from;
-	u64 msecs;
+	unsigned int stat;	/* the counter that counts it; WEFT_STAT_COUNT: there was none */
+	__be32 from;		/* its source address */
+	u64 msecs;		/* how long ago */
 };
 
-/**
- * struct weft_last_refused - the last such message, for people that look for its sender
- * @lock: guards all of it.  Taken with bottom halves off
- * @stat: as above
- * @from: as above
- * @when: when it came
- */
+/* The last such message, for people that look for its sender. */
 struct weft_last_refused {
-	spinlock_t lock;
+	spinlock_t lock;	/* guards all of it.  Taken with bottom halves off */
 	unsigned int stat;
 	__be32 from;
-	ktime_t when;
+	ktime_t when;		/* when it came */
 };
 
 /**
@@ -91,85 +82,57 @@ void weft_refused_last(struct weft_last_refused *last, struct weft_refused *r);
 
 void weft_refused_forget(struct weft_last_refused *last);
 
-/**
- * struct weft_seqs - numbers of this node's transactions and calls, each used once
- * @given: how many were given to processors and calls
- * @ranges: what is left of each processor's range
+/*
+ * Numbers of this node's transactions and calls, each used once.
  *
  * A miss takes several.  Processors take ranges of 64 (core/seq.h), so that misses do not share a
  * cache line.  Calls take single numbers: blades expect those of a member roughly in order.
  */
 struct weft_seqs {
-	atomic64_t given;
-	struct weft_seq_range __percpu *ranges;
+	atomic64_t given;			/* how many were given to processors and calls */
+	struct weft_seq_range __percpu *ranges;	/* what is left of each processor's range */
 } ____cacheline_aligned_in_smp;
 
-/**
- * struct weft_node - this node
- * @up: the node is configured, and its transports are open
- * @id: WEFT_NODE_MIN..WEFT_NODE_MAX
- * @ifindex: interface that leads to the rack
- * @rack: number of the rack
- * @fragment: bytes of payload in a full fragment
- * @gathers: the interface sends datagrams that lie in several pieces
- * @timeout_ms: how long a program waits for the network.  READ_ONCE
- * @hold_us: minimum stay of a block after a program got it.  READ_ONCE
- * @key: of the rack; not set: it has none
- * @seqs: numbers of transactions and calls
- * @members: bits of the nodes in the rack.  READ_ONCE
- * @dead: bits of dead nodes, from which nothing is taken.  READ_ONCE
- * @members_asked: ns, a moment before the first blade was asked for @members
- * @failures: heartbeats in a row that the first blade did not answer.  READ_ONCE
- * @answered: when the first blade last answered, jiffies.  READ_ONCE
- * @counters: counters and histograms
- * @peers: addresses of the members
- * @places: home blades of regions
- * @clock: of a rack with a key
- * @refused: the last refused message
- * @rtts: how long answers take
- * @calls: calls that wait for their answers, see rpc.c
- * @calls_lock: guards @calls, the answers in its entries, and @hurried
- * @hurried: when calls were last repeated out of turn, jiffies
- * @refresh: asks the first blade for members and time, at a limited rate.  Any context
- * @above: the layers that messages are for
- * @socket: see datagram.c
- * @group: multicast group of the switch, as it was joined
- * @card: the node in the transport of another module (transport.h)
- * @transports: ways to the other members, NULL behind the last; constant
+/*
+ * This node.
  *
  * All but those that say READ_ONCE, @seqs, @members_asked and what has a lock of its own are
  * constant while @up.
  */
 struct weft_node {
-	bool up;
-	u8 id;
-	int ifindex;
-	u32 rack;
-	u32 fragment;
-	bool gathers;
-	u32 timeout_ms;
-	u32 hold_us;
-	struct weft_key key;
-	struct weft_seqs seqs;
-	u32 members;
-	u32 dead;
-	u64 members_asked;
+	bool up;		/* the node is configured, and its transports are open */
+	u8 id;			/* WEFT_NODE_MIN..WEFT_NODE_MAX */
+	int ifindex;		/* interface that leads to the rack */
+	u32 rack;		/* number of the rack */
+	u32 fragment;		/* bytes of payload in a full fragment */
+	bool gathers;		/* the interface sends datagrams that lie in several pieces */
+	u32 timeout_ms;		/* how long a program waits for the network.  READ_ONCE */
+	u32 hold_us;		/* minimum stay of a block after a program got it.  READ_ONCE */
+	struct weft_key key;	/* of the rack; not set: it has none */
+	struct weft_seqs seqs;	/* numbers of transactions and calls */
+	u32 members;		/* bits of the nodes in the rack.  READ_ONCE */
+	u32 dead;		/* bits of dead nodes, from which nothing is taken.  READ_ONCE */
+	u64 members_asked;	/* ns, a moment before the first blade was asked for @members */
+	/* heartbeats in a row that the first blade did not answer.  READ_ONCE */
 	unsigned int failures;
-	unsigned long answered;
-	struct weft_counters counters;
-	struct weft_peers peers;
-	struct weft_places places;
-	struct weft_clock clock;
-	struct weft_last_refused refused;
-	struct weft_rtts rtts;
-	struct list_head calls;
-	spinlock_t calls_lock;
-	unsigned long hurried;
+	unsigned long answered;	/* when the first blade last answered, jiffies.  READ_ONCE */
+	struct weft_counters counters; /* counters and histograms */
+	struct weft_peers peers; /* addresses of the members */
+	struct weft_places places; /* home blades of regions */
+	struct weft_clock clock; /* of a rack with a key */
+	struct weft_last_refused refused; /* the last refused message */
+	struct weft_rtts rtts;	/* how long answers take */
+	struct list_head calls;	/* calls that wait for their answers, see rpc.c */
+	spinlock_t calls_lock;	/* guards @calls, the answers in its entries, and @hurried */
+	unsigned long hurried;	/* when calls were last repeated out of turn, jiffies */
+	/* asks the first blade for members and time, at a limited rate.  Any context */
 	void (*refresh)(struct weft_node *node);
-	const struct weft_receivers *above;
-	struct socket __rcu *socket;
-	struct ip_mreqn group;
+	const struct weft_receivers *above; /* the layers that messages are for */
+	struct socket __rcu *socket; /* see datagram.c */
+	struct ip_mreqn group;	/* multicast group of the switch, as it was joined */
+	/* the node in the transport of another module (transport.h) */
 	struct weft_card __rcu *card;
+	/* ways to the other members, NULL behind the last; constant */
 	const struct weft_transport *const *transports;
 };
 

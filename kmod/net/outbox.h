@@ -15,55 +15,41 @@ struct weft_contents;
 struct weft_node;
 struct weft_posted;
 
-/**
- * struct weft_outgoing - a message that is to be sent
- * @next: the next message of the outbox
- * @to: member, or WEFT_PEER_GROUP
- * @generation: of @contents when the message was put down
- * @contents: the block that it carries in fragments, with a reference; NULL: @msg is all
- * @landing: with @contents: where the block may land (core/landing.h); key 0: nowhere
- * @posted: posted buffer that the message offers, with a reference: opened before it goes
- * @frozen: no program can write to the block: its pages are sent as they are
- * @own: memory of the outbox, not allocated
- * @msg: header; encoding fills in src, rack, and info, offset, size and len of fragments
- */
+/* A message that is to be sent. */
 struct weft_outgoing {
-	struct weft_outgoing *next;
-	u32 to;
-	u32 generation;
+	struct weft_outgoing *next; /* the next message of the outbox */
+	u32 to;		/* member, or WEFT_PEER_GROUP */
+	u32 generation;	/* of @contents when the message was put down */
+	/* the block that it carries in fragments, with a reference; NULL: @msg is all */
 	struct weft_contents *contents;
+	/* with @contents: where the block may land (core/landing.h); key 0: nowhere */
 	struct weft_landing landing;
+	/* posted buffer that the message offers, with a reference: opened before it goes */
 	struct weft_posted *posted;
-	bool frozen;
-	bool own;
+	bool frozen;	/* no program can write to the block: its pages are sent as they are */
+	bool own;	/* memory of the outbox, not allocated */
+	/* header; encoding fills in src, rack, and info, offset, size and len of fragments */
 	struct weft_msg msg;
 };
 
 /* messages without allocation: most events send one, and more would take too much stack */
 #define WEFT_OUTBOX_OWN	1
 
-/**
- * struct weft_outbox - messages that are to be sent
- * @node: the sender
- * @first: the oldest message
- * @last: where the next one is linked
- * @n: how many messages
- * @owned: how many of @own are in use
- * @closing: posted buffers to be closed, with a reference each
- * @own: memory for the first messages
+/*
+ * Messages that are to be sent.
  *
  * An outbox is a variable of the function that handles an event.  It takes what one event
  * decides: WEFT_OUT_MAX messages for a block, as many for a lock and for each block that the
  * lock guards; a window of read-ahead sends at each half of it (fs/ahead.c).
  */
 struct weft_outbox {
-	struct weft_node *node;
-	struct weft_outgoing *first;
-	struct weft_outgoing **last;
-	u32 n;
-	u32 owned;
-	struct weft_posted *closing;
-	struct weft_outgoing own[WEFT_OUTBOX_OWN];
+	struct weft_node *node;		/* the sender */
+	struct weft_outgoing *first;	/* the oldest message */
+	struct weft_outgoing **last;	/* where the next one is linked */
+	u32 n;				/* how many messages */
+	u32 owned;			/* how many of @own are in use */
+	struct weft_posted *closing;	/* posted buffers to be closed, with a reference each */
+	struct weft_outgoing own[WEFT_OUTBOX_OWN]; /* memory for the first messages */
 };
 
 /* At load: 0 or -ENOMEM; at unload. */

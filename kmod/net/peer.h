@@ -22,47 +22,34 @@ struct weft_places;
 /* The twin of a blade, which stands by, as the member that a message is for. */
 #define WEFT_PEER_STANDBY(blade)	((blade) + WEFT_BLADES)
 
-/**
- * struct weft_way - an address and the route to it
- * @addr: 0: not known.  Written under weft_peers.lock, read by anyone
- * @cache: the route, for each processor
- */
+/* An address and the route to it. */
 struct weft_way {
-	__be32 addr;
-	struct dst_cache cache;
+	__be32 addr;		/* 0: not known.  Written under weft_peers.lock, read by anyone */
+	struct dst_cache cache;	/* the route, for each processor */
 };
 
-/**
- * struct weft_peer - one member
- * @at: where it is
- * @twin: of a blade: where it goes on if its machine dies; address 0: nowhere
- * @view: of a blade with a twin: raised whenever it changes machines; 0: not known.  Written
- *	under weft_peers.lock, read by anyone
- */
+/* One member. */
 struct weft_peer {
-	struct weft_way at;
+	struct weft_way at;	/* where it is */
+	/* of a blade: where it goes on if its machine dies; address 0: nowhere */
 	struct weft_way twin;
+	/*
+	 * of a blade with a twin: raised whenever it changes machines; 0: not known.  Written
+	 * under weft_peers.lock, read by anyone
+	 */
 	u32 view;
 };
 
-/**
- * struct weft_peers - the members of a rack
- * @lock: for writers; taken with bottom halves off
- * @peer: by id
- * @oif: interface that leads to them; constant while the socket is open, as all below
- * @addr: own address
- * @self: own id
- * @homes: number of blades that the configuration names
- * @places: home blades of regions
- */
+/* The members of a rack. */
 struct weft_peers {
-	spinlock_t lock;
-	struct weft_peer peer[WEFT_PEERS_MAX];
+	spinlock_t lock;			/* for writers; taken with bottom halves off */
+	struct weft_peer peer[WEFT_PEERS_MAX];	/* by id */
+	/* interface that leads to them; constant while the socket is open, as all below */
 	int oif;
-	__be32 addr;
-	u32 self;
-	u32 homes;
-	const struct weft_places *places;
+	__be32 addr;				/* own address */
+	u32 self;				/* own id */
+	u32 homes; /* number of blades that the configuration names */
+	const struct weft_places *places;	/* home blades of regions */
 };
 
 /* @places: of the same node.  Return: 0 or -ENOMEM. */

@@ -18,26 +18,27 @@
  */
 #define WEFT_PLACES_LEFT	4096
 
-/**
- * struct weft_places - home blades of all regions
- * @blades: a region that is not in @table has the first blades, as many; constant while the node
- *	is up
- * @table: homes of other regions by number: bits as in struct weft_call; marked: the region is
- *	not known here any more.  Looked up under RCU
- * @n: entries of @table
- * @left: marked entries.  Under the lock of @table
- * @lock: serialises weft_place_set()
+/*
+ * Home blades of all regions.
  *
  * Most regions have the blades that the configuration names as homes, and no entry.  Others are
  * in a table from the moment that this node hears of them until it leaves the rack or has long
  * been through with the region.
  */
 struct weft_places {
+	/*
+	 * a region that is not in @table has the first blades, as many; constant while the node
+	 * is up
+	 */
 	u32 blades;
+	/*
+	 * homes of other regions by number: bits as in struct weft_call; marked: the region is
+	 * not known here any more.  Looked up under RCU
+	 */
 	struct xarray table;
-	atomic_t n;
-	u32 left;
-	struct mutex lock;
+	atomic_t n;		/* entries of @table */
+	u32 left;		/* marked entries.  Under the lock of @table */
+	struct mutex lock;	/* serialises weft_place_set() */
 };
 
 void weft_places_init(struct weft_places *places);

@@ -53,22 +53,15 @@ void weft_recv(struct weft_node *node, struct sk_buff *skb, __be32 from,
  */
 void weft_recv_own(struct weft_node *node, const struct weft_msg *msg, struct weft_posted *posted);
 
-/**
- * struct weft_packet - a received message: header checked, payload still in the datagram
- * @msg: header; @msg.payload is NULL if the payload is scattered
- * @skb: the datagram
- * @from: its source address; filled in by the caller
- * @posted: the posted buffer that it has closed, or NULL; filled in by the caller
- * @at: offset of the message in @skb
- * @len: bytes of the message
- */
+/* A received message: header checked, payload still in the datagram. */
 struct weft_packet {
-	struct weft_msg msg;
-	struct sk_buff *skb;
-	__be32 from;
+	struct weft_msg msg;	/* header; @msg.payload is NULL if the payload is scattered */
+	struct sk_buff *skb;	/* the datagram */
+	__be32 from;		/* its source address; filled in by the caller */
+	/* the posted buffer that it has closed, or NULL; filled in by the caller */
 	struct weft_posted *posted;
-	u32 at;
-	u32 len;
+	u32 at;			/* offset of the message in @skb */
+	u32 len;		/* bytes of the message */
 };
 
 /* At load: 0 or -ENOMEM; at unload. */

@@ -25,36 +25,25 @@
 #define COUNT_TRIES		5
 #define COUNT_MS		50
 
-/**
- * struct weft_rpc - a call that waits for its answer.  weft_node.calls_lock
- * @list: in weft_node.calls
- * @txn: number, which the answer repeats
- * @nonce: random number, which the answer repeats
- * @type: message type of the answer
- * @from: blade that is to answer; 0: the switch
- * @call: out: the answer of a blade; NULL: of the switch
- * @count: out: the answer of the switch
- * @err: the answer makes no sense
- * @twin: the blade's twin was asked as well
- * @again: ask again at once, as the blade has moved, or may have
- * @nth: with @again: as the @nth attempt
- * @hint: error of an answer without a valid tag, which may be forged, but tells why there is no
- *	other
- * @done: answered, or to be asked again; once answered, only the caller looks at this
- */
+/* A call that waits for its answer.  weft_node.calls_lock. */
 struct weft_rpc {
-	struct list_head list;
-	u32 txn;
-	u32 nonce;
-	u8 type;
-	u8 from;
-	struct weft_call *call;
-	u32 count;
-	int err;
-	bool twin;
-	bool again;
-	u32 nth;
+	struct list_head list;	/* in weft_node.calls */
+	u32 txn;		/* number, which the answer repeats */
+	u32 nonce;		/* random number, which the answer repeats */
+	u8 type;		/* message type of the answer */
+	u8 from;		/* blade that is to answer; 0: the switch */
+	struct weft_call *call;	/* out: the answer of a blade; NULL: of the switch */
+	u32 count;		/* out: the answer of the switch */
+	int err;		/* the answer makes no sense */
+	bool twin;		/* the blade's twin was asked as well */
+	bool again;		/* ask again at once, as the blade has moved, or may have */
+	u32 nth;		/* with @again: as the @nth attempt */
+	/*
+	 * error of an answer without a valid tag, which may be forged, but tells why there is no
+	 * other
+	 */
 	int hint;
+	/* answered, or to be asked again; once answered, only the caller looks at this */
 	struct completion done;
 };
 

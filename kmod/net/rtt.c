@@ -33,18 +33,12 @@ static const struct weft_rtts at_first = { .kind = {
 	[WEFT_RTT_SHARED] = { 4000, 2000, 0 },
 } };
 
-/**
- * struct weft_rtt_sum - samples of one kind that a processor has not added to weft_rtts.kind yet
- * @n: how many
- * @us: sum of the samples, us
- * @off: sum of their distances from the mean, us
- * @tick: jiffies when the processor last added
- */
+/* Samples of one kind that a processor has not added to weft_rtts.kind yet. */
 struct weft_rtt_sum {
 	u32 n;
-	u32 us;
-	u32 off;
-	u32 tick;
+	u32 us;		/* sum of the samples, us */
+	u32 off;	/* sum of their distances from the mean, us */
+	u32 tick;	/* jiffies when the processor last added */
 };
 
 struct weft_rtt_samples {

@@ -25,34 +25,29 @@ enum weft_rtt_what {
 	WEFT_RTT_KINDS
 };
 
-/**
- * struct weft_rtt - times of one kind of answer
- * @mean_us: smoothed mean
- * @deviation_us: smoothed mean deviation
- * @least_us: shortest time-out
+/*
+ * Times of one kind of answer.
  *
  * Smoothed as in TCP (RFC 6298), over all lines.  Two processors that write at the same time
  * lose a sample, which is harmless.
  */
 struct weft_rtt {
-	u32 mean_us;
-	u32 deviation_us;
-	u32 least_us;
+	u32 mean_us;		/* smoothed mean */
+	u32 deviation_us;	/* smoothed mean deviation */
+	u32 least_us;		/* shortest time-out */
 };
 
 struct weft_rtt_samples;
 
-/**
- * struct weft_rtts - times of all kinds of answers
- * @kind: read for each miss
- * @void_until: ns; long samples of requests before that time do not count
- * @samples: samples of each processor that are not in @kind yet
+/*
+ * Times of all kinds of answers.
  *
  * In cache lines of its own, written once a tick and for each 8 samples of a processor.
  */
 struct weft_rtts {
-	struct weft_rtt kind[WEFT_RTT_KINDS];
-	u64 void_until;
+	struct weft_rtt kind[WEFT_RTT_KINDS]; /* read for each miss */
+	u64 void_until;	/* ns; long samples of requests before that time do not count */
+	/* samples of each processor that are not in @kind yet */
 	struct weft_rtt_samples __percpu *samples;
 } ____cacheline_aligned_in_smp;
 

@@ -103,16 +103,11 @@ EXPORT_SYMBOL_GPL(weft_posted_put);
 
 /* --- the transport of another module ------------------------------------------------------ */
 
-/**
- * struct socket_of - a node that is up, as the registered transport needs it
- * @node: NULL: a free entry
- * @cfg: its configuration, without the key
- * @open: the registered transport is open for it
- */
+/* A node that is up, as the registered transport needs it. */
 struct socket_of {
-	struct weft_node *node;
-	struct weft_config cfg;
-	bool open;
+	struct weft_node *node;	/* NULL: a free entry */
+	struct weft_config cfg;	/* its configuration, without the key */
+	bool open;		/* the registered transport is open for it */
 };
 
 static DEFINE_MUTEX(module_lock);	/* guards sockets and registered */

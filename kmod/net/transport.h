@@ -99,24 +99,17 @@ struct weft_posted_ops {
 	void (*free)(struct weft_posted *posted);
 };
 
-/**
- * struct weft_posted - a posted receive buffer
- * @ref: see above
- * @landing: key and address, as the request offers them
- * @direct: the node's card can read the block at its home, which the request says as well
- * @contents: the block's bytes, with a reference until the buffer is freed
- * @node: whose block it is
- * @ops: of its transport
- * @next: in weft_outbox.closing
- */
+/* A posted receive buffer. */
 struct weft_posted {
 	refcount_t ref;
-	struct weft_landing landing;
+	struct weft_landing landing;		/* key and address, as the request offers them */
+	/* the node's card can read the block at its home, which the request says as well */
 	bool direct;
+	/* the block's bytes, with a reference until the buffer is freed */
 	struct weft_contents *contents;
-	struct weft_node *node;
-	const struct weft_posted_ops *ops;
-	struct weft_posted *next;
+	struct weft_node *node;			/* whose block it is */
+	const struct weft_posted_ops *ops;	/* of its transport */
+	struct weft_posted *next;		/* in weft_outbox.closing */
 };
 
 /* Initialise with two references: the transport's and the caller's of weft_transport_post(). */

@@ -59,80 +59,47 @@
 /* ms; a queue pair with a work request that takes longer is given up. */
 #define WEFT_STUCK_MS		2000
 
-/**
- * enum weft_mr_state - the states of a memory region
- * @WEFT_MR_IDLE: belongs to no block
- * @WEFT_MR_MADE: belongs to a block; its key is not valid yet
- * @WEFT_MR_OPENING: the card is registering the block's pages
- * @WEFT_MR_OPEN: other members can write there
- * @WEFT_MR_CLOSING: the card is invalidating the key
- * @WEFT_MR_BAD: other members may or may not be able to write there: the mender deregisters it
- * @WEFT_MR_CLOSED: no member can write there; the posted buffer still has references
- */
+/* The states of a memory region. */
 enum weft_mr_state {
-	WEFT_MR_IDLE,
-	WEFT_MR_MADE,
-	WEFT_MR_OPENING,
-	WEFT_MR_OPEN,
-	WEFT_MR_CLOSING,
+	WEFT_MR_IDLE,		/* belongs to no block */
+	WEFT_MR_MADE,		/* belongs to a block; its key is not valid yet */
+	WEFT_MR_OPENING,	/* the card is registering the block's pages */
+	WEFT_MR_OPEN,		/* other members can write there */
+	WEFT_MR_CLOSING,	/* the card is invalidating the key */
+	/* other members may or may not be able to write there: the mender deregisters it */
 	WEFT_MR_BAD,
-	WEFT_MR_CLOSED,
+	WEFT_MR_CLOSED, /* no member can write there; the posted buffer still has references */
 };
 
-/**
- * struct weft_mr - a memory region for one block at a time, and its posted buffer
- * @posted: as the other layers see it, while @state is not IDLE
- * @card: whose
- * @list: while it is IDLE in card->mrs_free, or without @ib in card->mrs_bare
- * @by_key: in card->keys, while there is an @ib
- * @ib: the device's MR; NULL: there is none
- * @state: see above
- * @mapped: @sg has the block's pages mapped for the device
- * @unwanted: close it as soon as it is open
- * @home: member that the request goes to
- * @line: of the block
- * @tried: this node's card was asked to read the block
- * @made: when the block was missed, ns
- * @read: this node's card has read the block: hand in @landed
- * @since: when a work request for it was posted, jiffies
- * @reg: completion of the registration
- * @inv: completion of the invalidation
- * @out: while it is OPENING: the request that offers it
- * @payload: payload of @out
- * @landed: LANDED as the home would have sent it
- * @sg: the block's pages
- */
+/* A memory region for one block at a time, and its posted buffer. */
 struct weft_mr {
-	struct weft_posted posted;
+	struct weft_posted posted;	/* as the other layers see it, while @state is not IDLE */
 	struct weft_card *card;
+	/* while it is IDLE in card->mrs_free, or without @ib in card->mrs_bare */
 	struct list_head list;
-	struct hlist_node by_key;
-	struct ib_mr *ib;
+	struct hlist_node by_key;	/* in card->keys, while there is an @ib */
+	struct ib_mr *ib;		/* the device's MR; NULL: there is none */
 	enum weft_mr_state state;
-	bool mapped;
-	bool unwanted;
-	bool read;
-	bool tried;
-	u8 home;
+	bool mapped;			/* @sg has the block's pages mapped for the device */
+	bool unwanted;			/* close it as soon as it is open */
+	bool read;			/* this node's card has read the block: hand in @landed */
+	bool tried;			/* this node's card was asked to read the block */
+	u8 home;			/* member that the request goes to */
 	u64 line;
-	u64 made;
-	unsigned long since;
-	struct ib_cqe reg;
-	struct ib_cqe inv;
-	struct weft_outgoing out;
-	u8 payload[WEFT_LANDING_LEN];
-	struct weft_msg landed;
-	struct scatterlist sg[WEFT_MR_PAGES];
+	u64 made;			/* when the block was missed, ns */
+	unsigned long since;		/* when a work request for it was posted, jiffies */
+	struct ib_cqe reg;		/* completion of the registration */
+	struct ib_cqe inv;		/* completion of the invalidation */
+	struct weft_outgoing out;	/* while it is OPENING: the request that offers it */
+	u8 payload[WEFT_LANDING_LEN];	/* payload of @out */
+	struct weft_msg landed;		/* LANDED as the home would have sent it */
+	struct scatterlist sg[WEFT_MR_PAGES]; /* the block's pages */
 };
 
-/**
- * struct weft_regqp - the registration QP, see regqp.h
- * @qp: connected to itself
- * @broken: a work request has failed or takes too long
- */
+/* The registration QP, see regqp.h. */
 struct weft_regqp {
-	struct ib_qp *qp;
-	bool broken;
+	struct ib_qp *qp;	/* connected to itself */
+	bool broken;		/* a work request has failed or takes too long */
 };
 
 /* States of a connection; conn.h has the transitions. */
@@ -146,14 +113,10 @@ enum weft_conn_state {
 	WEFT_CONN_BROKEN,	/* the mender is to destroy it */
 };
 
-/**
- * struct weft_recent - the last WEFT_RECENT pairs of numbers that were used
- * @pair: a ring
- * @used: how many ever were, as far as that is below twice the size of the ring
- */
+/* The last WEFT_RECENT pairs of numbers that were used. */
 struct weft_recent {
 	u64 pair[WEFT_RECENT][2];
-	u32 used;
+	u32 used; /* how many ever were, as far as that is below twice the size of the ring */
 };
 
 static inline bool weft_recent_has(const struct weft_recent *recent, u64 a, u64 b)
@@ -178,173 +141,108 @@ static inline void weft_recent_add(struct weft_recent *recent, u64 a, u64 b)
 		recent->used = WEFT_RECENT;
 }
 
-/**
- * struct weft_wbufs - write-back buffers of a blade for blocks of this node, see wbuf.h
- * @first: where the first one is; the others follow
- * @n: how many there are
- * @free: bits: buffers that this node may write to
- * @theirs: bits: buffers whose block the blade has not taken yet
- * @blocks: line and version of blocks that were written to one lately
- */
+/* Write-back buffers of a blade for blocks of this node, see wbuf.h. */
 struct weft_wbufs {
-	struct weft_landing first;
-	u32 n;
-	u32 free;
-	u32 theirs;
+	struct weft_landing first; /* where the first one is; the others follow */
+	u32 n;		/* how many there are */
+	u32 free;	/* bits: buffers that this node may write to */
+	u32 theirs;	/* bits: buffers whose block the blade has not taken yet */
+	/* line and version of blocks that were written to one lately */
 	struct weft_recent blocks;
 };
 
-/**
- * struct weft_pace - how long misses of blocks of a home take
- * @asked: smoothed, if a program (the blade's, or a provider's) brings the block, ns
- * @direct: smoothed, if this node's card reads it, ns
- * @misses: misses for which both ways were open
- */
+/* How long misses of blocks of a home take. */
 struct weft_pace {
+	/* smoothed, if a program (the blade's, or a provider's) brings the block, ns */
 	u64 asked;
-	u64 direct;
-	u32 misses;
+	u64 direct;	/* smoothed, if this node's card reads it, ns */
+	u32 misses;	/* misses for which both ways were open */
 };
 
-/**
- * struct weft_conn - the connection to a member
- * @card: of this node
- * @peer: the member
- * @state: see above
- * @heard: an event for this state waits for the mender
- * @wanted: a block was to go by it
- * @id: of the connection manager; NULL: there is none.  Only the mender changes it, with the
- *	lock
- * @addr: the member's address when it was made
- * @said: private data of the peer
- * @said_len: bytes of @said
- * @busy: outstanding work requests
- * @wqes: struct weft_wqe that are outstanding, the oldest first
- * @life: raised when the blade has invalidated all keys by which this node reads there
- * @pace: of a blade: how long its blocks take
- * @since: when it came into @state, jiffies
- * @next_try: no attempt to connect before, jiffies
- * @failures: failed attempts in a row
- * @why: reason of the last failure, a sentence; NULL: there was none
- * @landings: key and address of landings that this node has written to
- * @wbufs: of a blade: its write-back buffers
- */
+/* The connection to a member. */
 struct weft_conn {
 	struct weft_card *card;
 	u8 peer;
 	enum weft_conn_state state;
-	bool heard;
-	bool wanted;
+	bool heard;		/* an event for this state waits for the mender */
+	bool wanted;		/* a block was to go by it */
+	/*
+	 * of the connection manager; NULL: there is none.  Only the mender changes it, with the
+	 * lock
+	 */
 	struct rdma_cm_id *id;
-	__be32 addr;
-	u8 said[WEFT_HELLO_LEN];
-	u8 said_len;
-	u32 busy;
-	struct list_head wqes;
+	__be32 addr;		/* the member's address when it was made */
+	u8 said[WEFT_HELLO_LEN]; /* private data of the peer */
+	u8 said_len;		/* bytes of @said */
+	u32 busy;		/* outstanding work requests */
+	struct list_head wqes;	/* struct weft_wqe that are outstanding, the oldest first */
+	/* raised when the blade has invalidated all keys by which this node reads there */
 	u32 life;
-	struct weft_pace pace;
-	unsigned long since;
-	unsigned long next_try;
-	u32 failures;
-	const char *why;
+	struct weft_pace pace;	/* of a blade: how long its blocks take */
+	unsigned long since;	/* when it came into @state, jiffies */
+	unsigned long next_try;	/* no attempt to connect before, jiffies */
+	u32 failures;		/* failed attempts in a row */
+	const char *why;	/* reason of the last failure, a sentence; NULL: there was none */
+	/* key and address of landings that this node has written to */
 	struct weft_recent landings;
-	struct weft_wbufs wbufs;
+	struct weft_wbufs wbufs; /* of a blade: its write-back buffers */
 };
 
-/**
- * struct weft_inbox_buffer - a receive buffer for one message
- * @cqe: completion of the receive
- * @card: whose
- * @data: WEFT_INBOX_LEN bytes
- * @dma: the device's address of it
- */
+/* A receive buffer for one message. */
 struct weft_inbox_buffer {
-	struct ib_cqe cqe;
+	struct ib_cqe cqe;	/* completion of the receive */
 	struct weft_card *card;
-	u8 *data;
-	u64 dma;
+	u8 *data;		/* WEFT_INBOX_LEN bytes */
+	u64 dma;		/* the device's address of it */
 };
 
 struct weft_deed_note;
 
-/**
- * struct weft_fault - injected faults, for tests; see fault.h
- * @queues: the value of fail_queues that was last obeyed
- * @keys: the same of fail_keys
- * @told: completion of an injected invalidation
- */
+/* Injected faults, for tests; see fault.h. */
 struct weft_fault {
-	u32 queues;
-	u32 keys;
-	struct ib_cqe told;
+	u32 queues;		/* the value of fail_queues that was last obeyed */
+	u32 keys;		/* the same of fail_keys */
+	struct ib_cqe told;	/* completion of an injected invalidation */
 };
 
-/**
- * struct weft_card - a node's card.  With @lock, but for what says otherwise
- * @node: the node
- * @net: the node's network namespace, to which its configuration has a reference
- * @addr: the node's address
- * @mend: the mender
- * @lock: see above
- * @up: there is a device, with queues
- * @gone: the device is being removed
- * @ended: the node goes down
- * @why: reason why there is no device, a sentence; or NULL.  The mender writes it, READ_ONCE
- * @listener: listens at the node's address.  The mender's, as all up to @sges
- * @device: the device with that address
- * @pd: protection domain
- * @cq: completions of all queues
- * @srq: shared receive queue, with @inboxes
- * @sges: scatter-gather entries of a work request
- * @regqp: the registration QP; @regqp.broken with the lock
- * @n_up: connections that are UP
- * @busy: outstanding work requests of all connections
- * @addr_next: address for the next landing; no landing has had it
- * @mrs_free: idle MRs that can be used
- * @mrs_bare: idle MRs without a device's MR
- * @n_out: posted buffers with references
- * @unused: woken when @n_out becomes 0
- * @deeds: table of deeds, see read.h; NULL: none
- * @fault: injected faults.  The mender's
- * @keys: MRs by key, without the part that counts
- * @callers: connection requests, struct caller of conn.c
- * @n_callers: length of @callers
- * @mrs: all MRs
- * @inboxes: receive buffers
- * @conns: connections by member
- */
+/* A node's card.  With @lock, but for what says otherwise. */
 struct weft_card {
 	struct weft_node *node;
+	/* the node's network namespace, to which its configuration has a reference */
 	struct net *net;
-	__be32 addr;
+	__be32 addr;			/* the node's address */
 	struct delayed_work mend;
 	spinlock_t lock;
-	bool up;
-	bool gone;
-	bool ended;
+	bool up;			/* there is a device, with queues */
+	bool gone;			/* the device is being removed */
+	bool ended;			/* the node goes down */
+	/*
+	 * reason why there is no device, a sentence; or NULL.  The mender writes it, READ_ONCE
+	 */
 	const char *why;
+	/* listens at the node's address.  The mender's, as all up to @sges */
 	struct rdma_cm_id *listener;
-	struct ib_device *device;
-	struct ib_pd *pd;
-	struct ib_cq *cq;
-	struct ib_srq *srq;
-	u32 sges;
-	struct weft_regqp regqp;
-	u32 n_up;
-	u32 busy;
-	u64 addr_next;
-	struct list_head mrs_free;
-	struct list_head mrs_bare;
-	u32 n_out;
-	wait_queue_head_t unused;
-	struct weft_deed_note *deeds;
-	struct weft_fault fault;
-	DECLARE_HASHTABLE(keys, 8);
-	struct list_head callers;
-	u32 n_callers;
+	struct ib_device *device;	/* the device with that address */
+	struct ib_pd *pd;		/* protection domain */
+	struct ib_cq *cq;		/* completions of all queues */
+	struct ib_srq *srq;		/* shared receive queue, with @inboxes */
+	u32 sges;			/* scatter-gather entries of a work request */
+	struct weft_regqp regqp;	/* the registration QP; @regqp.broken with the lock */
+	u32 n_up;			/* connections that are UP */
+	u32 busy;			/* outstanding work requests of all connections */
+	u64 addr_next;			/* address for the next landing; no landing has had it */
+	struct list_head mrs_free;	/* idle MRs that can be used */
+	struct list_head mrs_bare;	/* idle MRs without a device's MR */
+	u32 n_out;			/* posted buffers with references */
+	wait_queue_head_t unused;	/* woken when @n_out becomes 0 */
+	struct weft_deed_note *deeds;	/* table of deeds, see read.h; NULL: none */
+	struct weft_fault fault;	/* injected faults.  The mender's */
+	DECLARE_HASHTABLE(keys, 8);	/* MRs by key, without the part that counts */
+	struct list_head callers;	/* connection requests, struct caller of conn.c */
+	u32 n_callers;			/* length of @callers */
 	struct weft_mr mrs[WEFT_MRS];
-	struct weft_inbox_buffer inboxes[WEFT_INBOXES];
-	struct weft_conn conns[WEFT_PEERS_MAX];
+	struct weft_inbox_buffer inboxes[WEFT_INBOXES]; /* receive buffers */
+	struct weft_conn conns[WEFT_PEERS_MAX]; /* connections by member */
 };
 
 extern struct workqueue_struct *weft_menders;

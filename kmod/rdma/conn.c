@@ -79,18 +79,12 @@ static void weft_wqes_drop(struct weft_conn *conn)
 /* compared with by its address, too */
 static const char no_answer[] = "it does not answer: it may have no RDMA";
 
-/**
- * struct caller - a connection request
- * @list: in card->callers
- * @id: of the connection manager
- * @said: private data
- * @len: bytes of @said
- */
+/* A connection request. */
 struct caller {
-	struct list_head list;
-	struct rdma_cm_id *id;
-	u8 said[WEFT_HELLO_LEN];
-	u8 len;
+	struct list_head list;		/* in card->callers */
+	struct rdma_cm_id *id;		/* of the connection manager */
+	u8 said[WEFT_HELLO_LEN];	/* private data */
+	u8 len;				/* bytes of @said */
 };
 
 static bool has_passed(unsigned long since, unsigned int ms)

@@ -22,19 +22,13 @@
  * attempt comes when there is a block to send, or at once if the member did not answer.
  */
 
-/**
- * struct weft_wqe - work requests on a connection that the card has not completed
- * @list: in @conn->wqes
- * @conn: the connection
- * @work: how many: connection and card have room for so many (weft_conn_ready())
- * @since: when they were posted, jiffies
- * @drop: frees it, when the queue is gone and it is in no list.  The mender
- */
+/* Work requests on a connection that the card has not completed. */
 struct weft_wqe {
-	struct list_head list;
-	struct weft_conn *conn;
-	u32 work;
-	unsigned long since;
+	struct list_head list;	/* in @conn->wqes */
+	struct weft_conn *conn;	/* the connection */
+	u32 work; /* how many: connection and card have room for so many (weft_conn_ready()) */
+	unsigned long since;	/* when they were posted, jiffies */
+	/* frees it, when the queue is gone and it is in no list.  The mender */
 	void (*drop)(struct weft_wqe *wqe);
 };
 

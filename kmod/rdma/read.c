@@ -108,30 +108,19 @@ void weft_deed_took(struct weft_card *card, u32 home, bool by_card, u64 ns)
 
 #define UNREAD	"a block could not be read at it"
 
-/**
- * struct read - a block that is being read
- * @wqe: one work request at a time
- * @mr: the block's memory, with a reference to the posted buffer
- * @block: completion of the read of the block
- * @mark: completion of the read of the number
- * @note: the deed that is used
- * @out: the READ that is sent to the blade if this fails
- * @payload: payload of @out
- * @dma: the device's address of @number
- * @number: the number as the card reads it; in a cache line of its own
- * @rest: ends the cache line of @number
- */
+/* A block that is being read. */
 struct read {
-	struct weft_wqe wqe;
-	struct weft_mr *mr;
-	struct ib_cqe block;
-	struct ib_cqe mark;
-	struct weft_deed_note note;
-	struct weft_outgoing out;
-	u8 payload[WEFT_LANDING_LEN];
-	u64 dma;
+	struct weft_wqe wqe;		/* one work request at a time */
+	struct weft_mr *mr; /* the block's memory, with a reference to the posted buffer */
+	struct ib_cqe block;		/* completion of the read of the block */
+	struct ib_cqe mark;		/* completion of the read of the number */
+	struct weft_deed_note note;	/* the deed that is used */
+	struct weft_outgoing out;	/* the READ that is sent to the blade if this fails */
+	u8 payload[WEFT_LANDING_LEN];	/* payload of @out */
+	u64 dma;			/* the device's address of @number */
+	/* the number as the card reads it; in a cache line of its own */
 	__be64 number ____cacheline_aligned;
-	u8 rest[] ____cacheline_aligned;
+	u8 rest[] ____cacheline_aligned; /* ends the cache line of @number */
 };
 
 /* Post an RDMA read.  With the lock.  Return: false: nothing was posted. */

@@ -35,20 +35,13 @@
 /* 16,384 deeds */
 #define WEFT_DEEDS_BITS		14
 
-/**
- * struct weft_deed_note - a deed that this node has
- * @line: of the block; 0: a free entry
- * @version: of the block
- * @deed: where the block is
- * @home: the blade
- * @life: weft_conn.life when it came
- */
+/* A deed that this node has. */
 struct weft_deed_note {
-	u64 line;
+	u64 line;		/* of the block; 0: a free entry */
 	u64 version;
-	struct weft_deed deed;
+	struct weft_deed deed;	/* where the block is */
 	u8 home;
-	u32 life;
+	u32 life;		/* weft_conn.life when it came */
 };
 
 /* Make the table, or none without memory; free it. */

@@ -19,48 +19,28 @@
 
 #define BROKEN	"a block could not be written to it"
 
-/**
- * struct requests - work requests for a block
- * @sge: entries for the pages
- * @write: RDMA writes, as few as the card allows
- * @message: entry for the message LANDED
- * @landed: sends the message
- */
+/* Work requests for a block. */
 struct requests {
-	struct ib_sge sge[WEFT_MR_PAGES];
-	struct ib_rdma_wr write[WEFT_MR_PAGES];
-	struct ib_sge message;
-	struct ib_send_wr landed;
+	struct ib_sge sge[WEFT_MR_PAGES];	/* entries for the pages */
+	struct ib_rdma_wr write[WEFT_MR_PAGES];	/* RDMA writes, as few as the card allows */
+	struct ib_sge message;			/* entry for the message LANDED */
+	struct ib_send_wr landed;		/* sends the message */
 };
 
-/**
- * struct write - a block that is being written
- * @wqe: the work requests
- * @done: completion of LANDED, and so of all of it
- * @part: failure of a part
- * @all: completion of all parts, for a write-back buffer
- * @room: number of the write-back buffer; -1: another node's landing
- * @generation: of @contents when the message was put down
- * @contents: the block, with a reference
- * @landed: the message LANDED
- * @landed_dma: the device's address of it, while @n_sg
- * @n_sg: mapped pages; 0: none, and no @landed_dma
- * @sg: the pages
- * @requests: not on the stack, as they are too large
- */
+/* A block that is being written. */
 struct write {
-	struct weft_wqe wqe;
-	struct ib_cqe done;
-	struct ib_cqe part;
-	struct ib_cqe all;
-	int room;
-	u32 generation;
-	struct weft_contents *contents;
-	struct sk_buff *landed;
-	u64 landed_dma;
-	u32 n_sg;
-	struct scatterlist sg[WEFT_MR_PAGES];
-	struct requests requests;
+	struct weft_wqe wqe;		/* the work requests */
+	struct ib_cqe done;		/* completion of LANDED, and so of all of it */
+	struct ib_cqe part;		/* failure of a part */
+	struct ib_cqe all;		/* completion of all parts, for a write-back buffer */
+	int room; /* number of the write-back buffer; -1: another node's landing */
+	u32 generation;			/* of @contents when the message was put down */
+	struct weft_contents *contents;	/* the block, with a reference */
+	struct sk_buff *landed;		/* the message LANDED */
+	u64 landed_dma;			/* the device's address of it, while @n_sg */
+	u32 n_sg;			/* mapped pages; 0: none, and no @landed_dma */
+	struct scatterlist sg[WEFT_MR_PAGES]; /* the pages */
+	struct requests requests;	/* not on the stack, as they are too large */
 };
 
 /* Free a write whose work requests have ended. */
