@@ -171,11 +171,7 @@ extern struct weft_lock_tuning weft_lock_tuning;
 
 void weft_klock_put(struct weft_klock *kl);
 
-/**
- * weft_klock_get() - find a lock, or make it
- *
- * Process context.  Return: the lock with a reference, or -ENOMEM.
- */
+/* Find a lock, or make it.  Process context.  Return: the lock with a reference, or -ENOMEM. */
 struct weft_klock *weft_klock_get(struct weft_locks *locks, u64 key);
 
 /* Wake those that wait in weft_locks.gone. */

@@ -34,11 +34,10 @@ struct weft_settling {
 	bool changing;	/* a program is changing its holds: not now */
 };
 
-/**
- * weft_klock_look() - first step of settling: read the word before holds are counted
- *
- * Programs change the word, then the counts, and then clear the entry that says "changing".  The
- * kernel reads in the opposite order, with smp_rmb() between.
+/*
+ * First step of settling: read the word before holds are counted.  Programs change the word,
+ * then the counts, and then clear the entry that says "changing".  The kernel reads in the
+ * opposite order, with smp_rmb() between.
  */
 void weft_klock_look(struct weft_settling *s);
 

@@ -147,10 +147,9 @@ struct weft_lists {
 	struct page *page[WEFT_LIST_FILES][WEFT_LIST_PAGES];
 };
 
-/**
- * weft_holds_listed() - how many listed readers hold a slot
- *
- * Begins with a full barrier, the partner of the one of a program that lists itself.
+/*
+ * How many listed readers hold a slot.  Begins with a full barrier, the partner of the one of a
+ * program that lists itself.
  */
 u32 weft_holds_listed(const struct weft_lists *lists, u32 slot);
 

@@ -37,11 +37,9 @@ int weft_klock_acquire(struct weft_klock *kl, const struct weft_holder *h,
 /* Leave the lock for a program.  Return: 0; -EPERM: the file does not hold it. */
 int weft_klock_release(struct weft_klock *kl, const struct weft_holder *h);
 
-/**
- * weft_klock_bind() - set what the lock guards
- * @guard: takes over the caller's reference; NULL: nothing
- *
- * Return: the guard before, with its reference, or NULL.
+/*
+ * Set what the lock guards.  @guard: takes over the caller's reference; NULL: nothing.  Return:
+ * the guard before, with its reference, or NULL.
  */
 struct weft_guard *weft_klock_bind(struct weft_klock *kl,
 				   struct weft_guard *guard);
@@ -94,10 +92,9 @@ int weft_eventcount_read(struct weft_klock *kl, const struct weft_holder *h,
  */
 void weft_eventcount_count(struct weft_klock *kl);
 
-/**
- * weft_eventcount_await() - wait until there were other events than @count
- *
- * Return: 0; -ETIMEDOUT; -ERESTARTNOHAND, or without a deadline -ERESTARTSYS: a signal.
+/*
+ * Wait until there were other events than @count.  Return: 0; -ETIMEDOUT; -ERESTARTNOHAND, or
+ * without a deadline -ERESTARTSYS: a signal.
  */
 int weft_eventcount_await(struct weft_klock *kl, u32 count, const struct weft_patience *patience);
 

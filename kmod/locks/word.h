@@ -35,12 +35,9 @@ bool weft_word_take(struct weft_klock *kl, const struct weft_holder *h)
 bool weft_word_leave(struct weft_klock *kl, const struct weft_holder *h)
 	__must_hold(&kl->lock);
 
-/**
- * weft_word_give_back() - remove what a closed file held
- * @owner: its number
- * @readers: its read holds
- *
- * Return: how many holds were removed.
+/*
+ * Remove what a closed file held.  @owner: its number.  @readers: its read holds.  Return: how
+ * many holds were removed.
  */
 u32 weft_word_give_back(struct weft_klock *kl, u16 owner, u32 readers)
 	__must_hold(&kl->lock);
@@ -66,24 +63,16 @@ void weft_word_mend(struct weft_klock *kl) __must_hold(&kl->lock);
  */
 void weft_word_tell_on(struct weft_klock *kl, bool leave) __must_hold(&kl->lock);
 
-/**
- * weft_word_mirror() - write permission and @bits into the word
- *
- * Moves the core's note of a dead writer into the word.
- *
- * @bits: WEFT_WORD_SLOW, WEFT_WORD_TELL or 0
- *
- * Return: whether a program holds the lock, as the word says together with @bits; with SLOW the
- * lists count, too.
+/*
+ * Write the permission and @bits (SLOW, TELL or 0) into the word, and move the core's note of a
+ * dead writer there.  Return: whether a program holds the lock, as the word says together with
+ * @bits; with SLOW the lists count, too.
  */
 bool weft_word_mirror(struct weft_klock *kl, u64 bits) __must_hold(&kl->lock);
 
-/**
- * weft_word_settle() - correct the number of readers in the word
- * @word: the word before the readers were counted
- * @less: out: how many fewer readers that are
- *
- * Return: false: the word has changed since.
+/*
+ * Correct the number of readers in the word.  @word: the word before the readers were counted.
+ * @less: out: how many fewer readers that are.  Return: false: the word has changed since.
  */
 bool weft_word_settle(struct weft_klock *kl, u64 word, u64 readers, u32 *less)
 	__must_hold(&kl->lock);

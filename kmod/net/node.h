@@ -68,12 +68,9 @@ struct weft_last_refused {
 	ktime_t when;		/* when it came */
 };
 
-/**
- * weft_refused_note() - note a message that is refused
- * @stat: the counter that it was counted under
- * @from: its source address
- *
- * Any context but interrupts.
+/*
+ * Note a message that is refused.  @stat: the counter that it was counted under.  @from: its
+ * source address.  Any context but interrupts.
  */
 void weft_refused_note(struct weft_last_refused *last, unsigned int stat, __be32 from);
 
@@ -136,12 +133,9 @@ struct weft_node {
 	const struct weft_transport *const *transports;
 };
 
-/**
- * weft_node_init() - initialise a node that is not configured
- * @receivers: the layers that messages are for
- * @refresh: see struct weft_node
- *
- * Return: 0 or -ENOMEM.
+/*
+ * Initialise a node that is not configured.  @receivers: the layers that messages are for.
+ * @refresh: see struct weft_node.  Return: 0 or -ENOMEM.
  */
 int weft_node_init(struct weft_node *node, const struct weft_receivers *receivers,
 		   void (*refresh)(struct weft_node *node));

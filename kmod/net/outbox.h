@@ -91,11 +91,10 @@ void weft_outbox_put_block(struct weft_outbox *box, u32 to, const struct weft_ms
 			   struct weft_contents *contents,
 			   const struct weft_landing *landing, bool frozen);
 
-/**
- * weft_outbox_send() - send all messages; the outbox is empty afterwards
- *
- * A message that cannot be sent is dropped and counted: the protocol takes it for lost.  Any
- * context but hard interrupts, no spinlock of ours held.
+/*
+ * Send all messages; the outbox is empty afterwards.  A message that cannot be sent is dropped
+ * and counted: the protocol takes it for lost.  Any context but hard interrupts, no spinlock of
+ * ours held.
  */
 void weft_outbox_send(struct weft_outbox *box);
 

@@ -72,11 +72,7 @@ void weft_peer_configure(struct weft_peers *peers, const struct weft_config *cfg
  */
 u32 weft_peer_learn(struct weft_peers *peers, const u8 *list, u32 len);
 
-/**
- * weft_peer_moves() - does a list say, by a new view, that a blade is where its twin was?
- *
- * Any context.
- */
+/* Does a list say, by a new view, that a blade is where its twin was?  Any context. */
 bool weft_peer_moves(const struct weft_peers *peers, u32 blade, const u8 *list, u32 len);
 
 /**

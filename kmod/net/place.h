@@ -68,11 +68,9 @@ static inline u32 weft_place_home(const struct weft_places *places, u64 key)
 	       weft_line_blade(key, weft_place_homes(places, weft_line_region(key)));
 }
 
-/**
- * weft_place_set() - set the homes of a region that is known here
- * @homes: bits; 0: the first blades
- *
- * Process context, with @places->lock.  Return: 0 or -ENOMEM.
+/*
+ * Set the homes of a region that is known here.  @homes: bits; 0: the first blades.  Process
+ * context, with @places->lock.  Return: 0 or -ENOMEM.
  */
 int weft_place_set(struct weft_places *places, u32 region, u32 homes);
 

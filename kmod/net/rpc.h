@@ -34,11 +34,9 @@ int weft_rpc_call(struct weft_node *node, u32 blade, struct weft_call *call, u32
  */
 int weft_rpc_catalog(struct weft_node *node, struct weft_call *call);
 
-/**
- * weft_rpc_ask() - call any blade
- * @blade: WEFT_BLADE_MIN and up
- *
- * Return: as above; -EINVAL: this node knows no such blade.
+/*
+ * Call any blade.  @blade: WEFT_BLADE_MIN and up.  Return: as above; -EINVAL: this node knows no
+ * such blade.
  */
 int weft_rpc_ask(struct weft_node *node, u32 blade, struct weft_call *call);
 
@@ -48,11 +46,9 @@ int weft_rpc_ask(struct weft_node *node, u32 blade, struct weft_call *call);
 /* weft_rpc_ask() for a question that changes nothing: WEFT_LOOK_MS at most. */
 int weft_rpc_look(struct weft_node *node, u32 blade, struct weft_call *call);
 
-/**
- * weft_rpc_switch_counts() - read the counters of the directory in the switch
- * @count: out, by WEFT_COUNT_*
- *
- * Return: 0; -ENXIO: no P4 switch answers; -EINTR, -ENOTCONN.
+/*
+ * Read the counters of the directory in the switch.  @count: out, by WEFT_COUNT_*.  Return: 0;
+ * -ENXIO: no P4 switch answers; -EINTR, -ENOTCONN.
  */
 int weft_rpc_switch_counts(struct weft_node *node, u64 count[WEFT_COUNTERS]);
 

@@ -55,12 +55,9 @@ struct weft_rtts {
 int weft_rtt_init(struct weft_rtts *rtts);
 void weft_rtt_exit(struct weft_rtts *rtts);
 
-/**
- * weft_rtt_sample() - an answer has come
- * @nsec: time since the request
- *
- * Only for a request that was sent once (Karn's algorithm): see @doubt of struct weft_block.
- * Bottom halves are off.
+/*
+ * An answer has come.  @nsec: time since the request.  Only for a request that was sent once
+ * (Karn's algorithm): see @doubt of struct weft_block.  Bottom halves are off.
  */
 void weft_rtt_sample(struct weft_rtts *rtts, enum weft_rtt_what what, u64 nsec);
 

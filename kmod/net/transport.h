@@ -131,23 +131,18 @@ extern const struct weft_transport weft_module_transport;
 extern const struct weft_transport weft_udp;
 extern const struct weft_transport weft_memory;
 
-/**
- * weft_transport_why() - why data does not go by the registered transport
- * @why: out: a sentence; "" if data goes by it
- * @size: bytes of @why
- *
- * Process context.  Return: false: none is registered.
+/*
+ * Why data does not go by the registered transport.  @why: out: a sentence; "" if data goes by
+ * it.  @size: bytes of @why.  Process context.  Return: false: none is registered.
  */
 bool weft_transport_why(struct weft_node *node, u32 to, char *why, size_t size);
 
 /* A member has another address: connections to the old one end.  Any context. */
 void weft_transport_moved(struct weft_node *node, u32 member);
 
-/**
- * weft_transport_register() - register the transport of a module
- * @transport: opened for each node that is up or comes up; a node comes up even if that fails
- *
- * Process context.  Return: 0; -EBUSY: there is one.
+/*
+ * Register the transport of a module.  @transport: opened for each node that is up or comes up;
+ * a node comes up even if that fails.  Process context.  Return: 0; -EBUSY: there is one.
  */
 int weft_transport_register(const struct weft_transport *transport);
 
@@ -173,12 +168,9 @@ bool weft_landing_of(const struct weft_outgoing *request, struct weft_landing *l
 bool weft_deed_of(const struct weft_node *node, const struct sk_buff *skb,
 		  struct weft_msg *landed, struct weft_deed *deed);
 
-/**
- * weft_private_say() - write the private data of a connection: who this node is (core/hello.h)
- * @to: the member that is connected to
- * @buf: WEFT_HELLO_LEN bytes
- *
- * Any context.
+/*
+ * Write the private data of a connection: who this node is (core/hello.h).  @to: the member that
+ * is connected to.  @buf: WEFT_HELLO_LEN bytes.  Any context.
  */
 void weft_private_say(struct weft_node *node, u8 to, void *buf);
 

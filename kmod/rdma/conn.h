@@ -59,11 +59,9 @@ void weft_conn_moved(struct weft_conn *conn);
 /* Why data does not go by the connection, a sentence; NULL: it is up.  With the lock. */
 const char *weft_conn_why(const struct weft_conn *conn);
 
-/**
- * weft_conn_ready() - can a block go by the connection?
- * @work: work requests that the block takes
- *
- * If there is no connection, the mender is asked for one.  With the lock.
+/*
+ * Can a block go by the connection?  @work: work requests that the block takes.  If there is no
+ * connection, the mender is asked for one.  With the lock.
  */
 bool weft_conn_ready(struct weft_conn *conn, u32 work);
 

@@ -39,12 +39,9 @@ struct weft_mr *weft_mr_open(struct weft_card *card, const struct weft_landing *
 /* This node's card has read the block: invalidate the key, then hand @landed in.  Softirq. */
 void weft_mr_read(struct weft_mr *mr, const struct weft_msg *landed);
 
-/**
- * weft_mr_landed() - a message has come that has invalidated @key
- * @skb: the message; NULL: it is lost
- * @from: its sender's address
- *
- * Softirq.
+/*
+ * A message has come that has invalidated @key.  @skb: the message; NULL: it is lost.  @from:
+ * its sender's address.  Softirq.
  */
 void weft_mr_landed(struct weft_card *card, u32 key, struct sk_buff *skb, __be32 from);
 

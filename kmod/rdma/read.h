@@ -55,11 +55,9 @@ void weft_deed_take(struct weft_card *card, const struct weft_msg *landed,
 /* The deed is outdated, or will be when a block that goes home has arrived. */
 void weft_deed_forget(struct weft_card *card, u64 line);
 
-/**
- * weft_deed_wanted() - is a block that is missed now to be read by the card?
- *
- * Never, always, or by the way that took less time lately and now and then by the other one:
- * module parameter "direct".
+/*
+ * Is a block that is missed now to be read by the card?  Never, always, or by the way that took
+ * less time lately and now and then by the other one: module parameter "direct".
  */
 bool weft_deed_wanted(struct weft_card *card, u32 home, u64 line);
 
