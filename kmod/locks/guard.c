@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The list of blocks that a lock guards, and what the lock's events mean for those of them that
- * are in the cache (blocks/guarded.h).  Lists are made for bind.c; step.c, reclaim.c and wait.c
- * tell the events.  Does not sleep but in weft_guard_make(); writes no field of a block itself.
+ * Lists of the blocks that a lock guards.  Made for bind.c, read by the other files of this
+ * folder.  Sleeps only in weft_guard_make(), which may ask the catalog; changes no block.
  */
 #include <linux/bsearch.h>
 #include <linux/slab.h>
 #include <linux/sort.h>
 
-#include "blocks/guarded.h"
 #include "blocks/region.h"
 #include "locks/guard.h"
 
@@ -18,8 +16,6 @@ static int by_index(const void *left, const void *right)
 
 	return a < b ? -1 : a > b;
 }
-
-/* --- lists of blocks ---------------------------------------------------------------------- */
 
 /*
  * Which blocks a range of bytes covers: a lock guards whole blocks, even if a range ends inside
@@ -113,57 +109,4 @@ bool weft_guard_has(const struct weft_guard *guard, u64 block)
 {
 	return guard && bsearch(&block, guard->block, guard->n, sizeof(block),
 				by_index);
-}
-
-/* --- events of the lock, for its blocks --------------------------------------------------- */
-
-/* Evaluate @what for each block of @guard that is in the cache; @what calls it blk. */
-#define for_each_cached(guard, what)					\
-	do {								\
-		const struct weft_guard *g_ = (guard);			\
-		u32 i_;							\
-									\
-		for (i_ = 0; i_ < g_->n; i_++) {			\
-			struct weft_block *blk =				\
-				weft_block_find(g_->region, g_->block[i_]);	\
-									\
-			if (!blk)					\
-				continue;				\
-			what;						\
-			weft_block_put(blk);				\
-		}							\
-	} while (0)
-
-void weft_guard_expect(const struct weft_guard *guard, u8 perm, u32 txn,
-		       struct weft_outbox *outbox)
-{
-	for_each_cached(guard, weft_guarded_expect(blk, perm, txn, outbox));
-}
-
-void weft_guard_come(const struct weft_guard *guard, u8 perm, bool passed,
-		     struct weft_outbox *outbox)
-{
-	for_each_cached(guard, weft_guarded_come(blk, perm, passed, outbox));
-}
-
-void weft_guard_leave(const struct weft_guard *guard, struct weft_outbox *outbox)
-{
-	for_each_cached(guard, weft_guarded_leave(blk, outbox));
-}
-
-void weft_guard_pass(const struct weft_guard *guard, const struct weft_successors *successors,
-		     struct weft_outbox *outbox)
-{
-	for_each_cached(guard, weft_guarded_pass(blk, successors, outbox));
-}
-
-void weft_guard_yield(const struct weft_guard *guard, u32 writer,
-		      struct weft_outbox *outbox)
-{
-	for_each_cached(guard, weft_guarded_yield(blk, writer, outbox));
-}
-
-void weft_guard_drop(const struct weft_guard *guard, struct weft_outbox *outbox)
-{
-	for_each_cached(guard, weft_guarded_drop(blk, outbox));
 }

@@ -9,11 +9,8 @@
 
 #include <linux/refcount.h>
 
+#include "blocks/guarded.h"
 #include "weft.h"
-
-struct weft_outbox;
-struct weft_successors;
-struct weft_region;
 
 /* The blocks that belong to a lock. */
 struct weft_guard {
@@ -47,18 +44,23 @@ void weft_guard_put(struct weft_guard *guard);
 bool weft_guard_has(const struct weft_guard *guard, u64 block);
 
 /*
- * Tell each guarded block that is in the cache what happens to the lock: the events of
- * blocks/guarded.h.  Any context; the lock's spinlock may be held.
+ * Tell what happens to the lock to each guarded block that is in the cache: evaluates @what, a
+ * call of blocks/guarded.h, with a reference to the block in @blk.  @guard is not NULL.  Any
+ * context; the lock's spinlock may be held.
  */
-void weft_guard_expect(const struct weft_guard *guard, u8 perm, u32 txn,
-		       struct weft_outbox *outbox);
-void weft_guard_come(const struct weft_guard *guard, u8 perm, bool passed,
-		     struct weft_outbox *outbox);
-void weft_guard_leave(const struct weft_guard *guard, struct weft_outbox *outbox);
-void weft_guard_pass(const struct weft_guard *guard, const struct weft_successors *successors,
-		     struct weft_outbox *outbox);
-void weft_guard_yield(const struct weft_guard *guard, u32 writer,
-		      struct weft_outbox *outbox);
-void weft_guard_drop(const struct weft_guard *guard, struct weft_outbox *outbox);
+#define weft_guard_tell(guard, blk, what)					\
+	do {									\
+		const struct weft_guard *g_ = (guard);				\
+		struct weft_block *blk;						\
+		u32 i_;								\
+										\
+		for (i_ = 0; i_ < g_->n; i_++) {				\
+			blk = weft_block_find(g_->region, g_->block[i_]);	\
+			if (!blk)						\
+				continue;					\
+			what;							\
+			weft_block_put(blk);					\
+		}								\
+	} while (0)
 
 #endif /* WEFT_GUARD_H */

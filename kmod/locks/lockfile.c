@@ -474,12 +474,8 @@ long weft_lockfile_ioctl(struct weft_slots *slots, struct file *file, unsigned i
 
 /* --- mappings ----------------------------------------------------------------------- */
 
-static vm_fault_t words_fault(struct vm_fault *vmf)
+static vm_fault_t give_page(struct vm_fault *vmf, struct page *page)
 {
-	struct weft_lockfile *lf = lockfile_of(vmf->vma->vm_file);
-	struct page *page = xa_load(&lf->slots->words, vmf->pgoff -
-				    (WEFT_LOCKS_WORDS >> PAGE_SHIFT));
-
 	if (!page)
 		return VM_FAULT_SIGBUS;
 	get_page(page);
@@ -487,23 +483,25 @@ static vm_fault_t words_fault(struct vm_fault *vmf)
 	return 0;
 }
 
+static vm_fault_t words_fault(struct vm_fault *vmf)
+{
+	struct weft_lockfile *lf = lockfile_of(vmf->vma->vm_file);
+
+	return give_page(vmf, xa_load(&lf->slots->words,
+				      vmf->pgoff - (WEFT_LOCKS_WORDS >> PAGE_SHIFT)));
+}
+
 static vm_fault_t holds_fault(struct vm_fault *vmf)
 {
 	struct weft_lockfile *lf = lockfile_of(vmf->vma->vm_file);
 	unsigned long index = vmf->pgoff - (WEFT_LOCKS_HOLDS >> PAGE_SHIFT);
-	struct page *page;
 
 	if (index >= WEFT_CELL_PAGES &&
 	    (index - WEFT_CELL_PAGES) * WEFT_COUNTS_A_PAGE >=
 	    READ_ONCE(lf->slots->n))
 		return VM_FAULT_SIGBUS;
 	/* pages of slots that the file has opened are there already */
-	page = weft_holds_page(lf, index);
-	if (!page)
-		return VM_FAULT_SIGBUS;
-	get_page(page);
-	vmf->page = page;
-	return 0;
+	return give_page(vmf, weft_holds_page(lf, index));
 }
 
 static const struct vm_operations_struct words_vm_operations = {

@@ -186,7 +186,7 @@ static void forget_one(struct weft_klock *kl, u32 unused, struct weft_outbox *ou
 	weft_word_mend(kl);
 	weft_klock_note_hand_over(kl);
 	if (kl->guard)
-		weft_guard_drop(kl->guard, outbox);
+		weft_guard_tell(kl->guard, blk, weft_guarded_drop(blk, outbox));
 	weft_klock_fail_all(kl, -EIO);
 }
 
@@ -244,7 +244,7 @@ bool weft_klock_renew(struct weft_locks *locks, u8 blade, u32 region, u64 *key, 
 		if (!kl->dead && (!blade || weft_node_home(locks->node, *key) == blade)) {
 			found = renew_one(kl, late, held);
 			if (kl->guard && (late || !found))
-				weft_guard_drop(kl->guard, &outbox);
+				weft_guard_tell(kl->guard, blk, weft_guarded_drop(blk, &outbox));
 		}
 		weft_klock_end(kl, &outbox);
 		weft_klock_put(kl);

@@ -57,13 +57,10 @@ static u64 patience_ns(const struct weft_klock *kl)
 
 static void set_timer(struct weft_klock *kl, u32 effects)
 {
-	u64 now = ktime_get_ns();
-
 	kl->refused = effects & WEFT_DO_BACKOFF;
-	if (kl->refused)
-		arm(kl, now + weft_rtt_backoff(&kl->locks->node->rtts, kl->core.nacks));
-	else
-		arm(kl, now + patience_ns(kl));
+	arm(kl, ktime_get_ns() +
+	    (kl->refused ? weft_rtt_backoff(&kl->locks->node->rtts, kl->core.nacks) :
+			   patience_ns(kl)));
 }
 
 void weft_klock_ask_again(struct weft_klock *kl)
@@ -131,7 +128,7 @@ static void pass(struct weft_klock *kl, struct weft_outbox *outbox)
 			successors.reader[successors.n++] = l->handed.txn[i];
 	}
 	if (kl->guard)
-		weft_guard_pass(kl->guard, &successors, outbox);
+		weft_guard_tell(kl->guard, blk, weft_guarded_pass(blk, &successors, outbox));
 	else
 		weft_learn_pass(kl, &successors, outbox);
 }
@@ -146,9 +143,10 @@ static void come(struct weft_klock *kl, struct weft_outbox *outbox)
 		      (!list_empty(&kl->waiters) || kl->passed);
 
 	if (kl->guard && wanted)
-		weft_guard_come(kl->guard, kl->core.state, kl->passed, outbox);
+		weft_guard_tell(kl->guard, blk,
+				weft_guarded_come(blk, kl->core.state, kl->passed, outbox));
 	else if (kl->guard)
-		weft_guard_drop(kl->guard, outbox);
+		weft_guard_tell(kl->guard, blk, weft_guarded_drop(blk, outbox));
 	else if (wanted)
 		weft_learn_come(kl, kl->passed, outbox);
 	else
@@ -299,7 +297,7 @@ void weft_klock_act(struct weft_klock *kl, struct weft_lock_out *out,
 	if (out->effects & WEFT_DO_FAIL) {
 		weft_klock_fail_all(kl, -EIO);
 		if (kl->guard)
-			weft_guard_drop(kl->guard, outbox);
+			weft_guard_tell(kl->guard, blk, weft_guarded_drop(blk, outbox));
 	} else if (out->effects & WEFT_DO_WAKE) {
 		note_granted(kl);
 		come(kl, outbox);
@@ -321,7 +319,8 @@ static void want(struct weft_klock *kl, u8 perm, struct weft_outbox *outbox)
 	kl->passed = false;
 	/* before another node knows the transaction */
 	if (passes(kl) && kl->guard)
-		weft_guard_expect(kl->guard, perm, kl->core.txn, outbox);
+		weft_guard_tell(kl->guard, blk,
+				weft_guarded_expect(blk, perm, kl->core.txn, outbox));
 	else if (passes(kl))
 		weft_learn_expect(kl, perm, kl->core.txn, outbox);
 	weft_klock_act(kl, &out, outbox);
@@ -338,11 +337,11 @@ static void revoked(struct weft_klock *kl, struct weft_outbox *outbox)
 
 	kl->hands = 0;
 	if (kl->guard)
-		weft_guard_leave(kl->guard, outbox);
+		weft_guard_tell(kl->guard, blk, weft_guarded_leave(blk, outbox));
 	else
 		weft_learn_leave(kl, passes(kl) ? writer : 0, outbox);
 	if (writer && kl->guard && passes(kl))
-		weft_guard_yield(kl->guard, writer, outbox);
+		weft_guard_tell(kl->guard, blk, weft_guarded_yield(blk, writer, outbox));
 	kl->heard = 0; /* the next holder may want it back at once */
 	weft_word_tell_on(kl, true);
 	weft_lock_revoked(&kl->core, &out);

@@ -137,7 +137,7 @@ struct weft_guard *weft_klock_bind(struct weft_klock *kl,
 	weft_klock_begin(kl, &outbox);
 	old = kl->guard;
 	if (old)
-		weft_guard_drop(old, &outbox);
+		weft_guard_tell(old, blk, weft_guarded_drop(blk, &outbox));
 	/* a guard that a program has said ends the learning */
 	if (guard)
 		weft_learn_forget(kl, &outbox);

@@ -40,12 +40,10 @@
  * reason; nothing is sent to them.
  */
 struct weft_port {
-	struct list_head list;			/* in ports */
-	struct net *net; /* the namespace; the configuration of each node has a reference */
-	struct socket *sock;			/* receives; closed with the last node */
-	struct socket *held[WEFT_FLOWS - 1];	/* hold the ports of other flows */
-	/* the nodes that this machine is in the namespace.  Written under ports_lock */
-	struct weft_node __rcu *node[WEFT_RACKS_MAX];
+	struct list_head list;				/* in ports */
+	struct net *net;	/* the namespace; the configuration of each node has a reference */
+	struct socket *sock[WEFT_FLOWS];		/* by flow: the first one receives */
+	struct weft_node __rcu *node[WEFT_RACKS_MAX];	/* written under ports_lock */
 };
 
 static DEFINE_MUTEX(ports_lock);	/* guards the list and all ports */
@@ -131,16 +129,12 @@ static int encap_rcv(struct sock *sk, struct sk_buff *skb)
 	struct weft_node *node = port ? node_of(port, skb) : NULL;
 	u32 len;
 
-	if (!node) {
-		kfree_skb(skb);
-		return 0;
-	}
+	if (!node)
+		goto drop;
 	if (!pskb_may_pull(skb, sizeof(struct udphdr)))
 		goto bad;
-	if (!way_fits(node, skb)) {
-		kfree_skb(skb);
-		return 0;
-	}
+	if (!way_fits(node, skb))
+		goto drop;
 	len = ntohs(udp_hdr(skb)->len);
 	if (len < sizeof(struct udphdr) || len > skb->len ||
 	    pskb_trim(skb, len))
@@ -151,15 +145,20 @@ static int encap_rcv(struct sock *sk, struct sk_buff *skb)
 	return 0;
 bad:
 	weft_stat_inc(&node->counters, WEFT_STAT_MSG_BAD);
+drop:
 	kfree_skb(skb);
 	return 0;
 }
 
 /* --- opening and closing ------------------------------------------------------------------ */
 
-/* Open the socket of a flow; @rcv receives, with @port as the socket's user data. */
-static int open_socket(struct weft_port *port, u32 flow,
-		       int (*rcv)(struct sock *sk, struct sk_buff *skb), struct socket **sock)
+static int hear_nothing(struct sock *sk, struct sk_buff *skb)
+{
+	kfree_skb(skb);
+	return 0;
+}
+
+static int open_socket(struct weft_port *port, u32 flow)
 {
 	struct udp_port_cfg cfg = {
 		.family = AF_INET,
@@ -170,23 +169,17 @@ static int open_socket(struct weft_port *port, u32 flow,
 	struct udp_tunnel_sock_cfg tunnel = {
 		.sk_user_data = port,
 		.encap_type = 1,
-		.encap_rcv = rcv,
+		.encap_rcv = flow ? hear_nothing : encap_rcv,
 	};
-	int err = udp_sock_create(port->net, &cfg, sock);
+	struct socket *sock;
+	int err = udp_sock_create(port->net, &cfg, &sock);
 
-	if (err) {
-		*sock = NULL;
+	if (err)
 		return err;
-	}
-	(*sock)->sk->sk_allocation = GFP_ATOMIC;
+	sock->sk->sk_allocation = GFP_ATOMIC;
 	/* also keeps what this machine sends to the group from returning */
-	setup_udp_tunnel_sock(port->net, weft_tunnel_sock(*sock), &tunnel);
-	return 0;
-}
-
-static int hear_nothing(struct sock *sk, struct sk_buff *skb)
-{
-	kfree_skb(skb);
+	setup_udp_tunnel_sock(port->net, weft_tunnel_sock(sock), &tunnel);
+	port->sock[flow] = sock;
 	return 0;
 }
 
@@ -194,21 +187,19 @@ static void close_sockets(struct weft_port *port)
 {
 	u32 i;
 
-	for (i = 0; i < ARRAY_SIZE(port->held); i++) {
-		if (port->held[i])
-			udp_tunnel_sock_release(weft_tunnel_sock(port->held[i]));
+	for (i = WEFT_FLOWS; i--; ) {
+		if (port->sock[i])
+			udp_tunnel_sock_release(weft_tunnel_sock(port->sock[i]));
 	}
-	if (port->sock)
-		udp_tunnel_sock_release(weft_tunnel_sock(port->sock));
 }
 
 static int open_sockets(struct weft_port *port, struct netlink_ext_ack *extack)
 {
-	int err = open_socket(port, 0, encap_rcv, &port->sock);
+	int err = 0;
 	u32 i;
 
-	for (i = 0; !err && i < ARRAY_SIZE(port->held); i++)
-		err = open_socket(port, 1 + i, hear_nothing, &port->held[i]);
+	for (i = 0; !err && i < WEFT_FLOWS; i++)
+		err = open_socket(port, i);
 	if (err) {
 		NL_SET_ERR_MSG(extack, "cannot open UDP ports 4793 to 4800: another program has one of them, as ss -ulnp says");
 		close_sockets(port);
@@ -273,9 +264,9 @@ static int change_group(const struct weft_port *port, struct ip_mreqn group,
 	int err;
 
 	rtnl_lock();
-	lock_sock(port->sock->sk);
-	err = what(port->sock->sk, &group);
-	release_sock(port->sock->sk);
+	lock_sock(port->sock[0]->sk);
+	err = what(port->sock[0]->sk, &group);
+	release_sock(port->sock[0]->sk);
 	rtnl_unlock();
 	return err;
 }
@@ -313,7 +304,7 @@ static int open_at(struct weft_port *port, struct weft_node *node,
 		return err;
 	}
 	rcu_assign_pointer(port->node[place], node);
-	rcu_assign_pointer(node->socket, port->sock);
+	rcu_assign_pointer(node->socket, port->sock[0]);
 	return 0;
 }
 

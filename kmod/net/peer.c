@@ -191,23 +191,17 @@ static bool from_directory(u8 type)
 	return (type >= WEFT_MSG_INV && type < WEFT_MSG_DATA) || type == WEFT_MSG_HAND_ACK;
 }
 
-static bool is_known(const struct weft_peers *peers, __be32 from)
+/* Is any member, or any twin of one, at this address, which is not 0? */
+static bool is_address(const struct weft_peers *peers, bool of_twin, __be32 from)
 {
+	const struct weft_peer *peer;
 	u32 id;
 
-	for (id = WEFT_NODE_MIN; id < WEFT_PEERS_MAX; id++)
-		if (READ_ONCE(peers->peer[id].at.addr) == from)
+	for (id = WEFT_NODE_MIN; id < WEFT_PEERS_MAX; id++) {
+		peer = &peers->peer[id];
+		if (READ_ONCE(*(of_twin ? &peer->twin.addr : &peer->at.addr)) == from)
 			return true;
-	return false;
-}
-
-static bool is_twin(const struct weft_peers *peers, __be32 from)
-{
-	u32 id;
-
-	for (id = WEFT_BLADE_MIN; id <= WEFT_BLADE_MAX; id++)
-		if (READ_ONCE(peers->peer[id].twin.addr) == from)
-			return true;
+	}
 	return false;
 }
 
@@ -230,9 +224,9 @@ enum weft_peer_sender weft_peer_sender(const struct weft_peers *peers,
 	/* nearly always; the switch leaves @src as it came */
 	if (weft_peer_addr(peers, weft_place_home(peers->places, msg->line)) == from)
 		return WEFT_SENDER_FITS;
-	if (is_known(peers, from))
+	if (is_address(peers, false, from))
 		return WEFT_SENDER_FITS;
-	return is_twin(peers, from) ? WEFT_SENDER_TWIN : WEFT_SENDER_STRANGER;
+	return is_address(peers, true, from) ? WEFT_SENDER_TWIN : WEFT_SENDER_STRANGER;
 }
 
 /* Where messages to @id go; NULL: there is no such member. */

@@ -280,16 +280,22 @@ static struct weft_rpc *asked(struct weft_node *node, const struct weft_msg *msg
 	return NULL;
 }
 
-bool weft_rpc_asked_twin(struct weft_node *node, const struct weft_msg *msg)
+/* Is @msg an answer; @twin: to a call that went to the blade's twin as well?  Softirq. */
+static bool is_answer(struct weft_node *node, const struct weft_msg *msg, bool twin)
 {
 	struct weft_rpc *rpc;
-	bool twin;
+	bool yes;
 
 	spin_lock(&node->calls_lock);
 	rpc = asked(node, msg);
-	twin = rpc && rpc->twin;
+	yes = rpc && (!twin || rpc->twin);
 	spin_unlock(&node->calls_lock);
-	return twin;
+	return yes;
+}
+
+bool weft_rpc_asked_twin(struct weft_node *node, const struct weft_msg *msg)
+{
+	return is_answer(node, msg, true);
 }
 
 static void send_again(struct weft_node *node, u32 blade, u32 nth)
@@ -344,14 +350,8 @@ void weft_rpc_recv(struct weft_node *node, const struct weft_msg *msg)
 
 bool weft_rpc_sets_clock(struct weft_node *node, const struct weft_msg *msg)
 {
-	bool sets;
-
-	if (msg->type != WEFT_MSG_REPLY || msg->src != WEFT_BLADE_MIN)
-		return false;
-	spin_lock(&node->calls_lock);
-	sets = asked(node, msg);
-	spin_unlock(&node->calls_lock);
-	return sets;
+	return msg->type == WEFT_MSG_REPLY && msg->src == WEFT_BLADE_MIN &&
+	       is_answer(node, msg, false);
 }
 
 void weft_rpc_refused(struct weft_node *node, const struct weft_msg *msg)

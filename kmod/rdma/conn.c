@@ -87,11 +87,6 @@ struct caller {
 	u8 len;				/* bytes of @said */
 };
 
-static bool has_passed(unsigned long since, unsigned int ms)
-{
-	return time_after(jiffies, since + msecs_to_jiffies(ms));
-}
-
 /* With the lock. */
 static void set_state(struct weft_conn *conn, enum weft_conn_state state)
 {
@@ -449,7 +444,7 @@ static void mend_one(struct weft_conn *conn)
 	conn->heard = false;
 	wanted = conn->wanted && time_after_eq(jiffies, conn->next_try);
 	late = state != WEFT_CONN_NONE && state != WEFT_CONN_UP &&
-	       has_passed(conn->since, CONNECT_MS);
+	       time_after(jiffies, conn->since + msecs_to_jiffies(CONNECT_MS));
 	moved = state != WEFT_CONN_NONE &&
 		conn->addr != weft_peer_addr(&card->node->peers, conn->peer);
 	spin_unlock_bh(&card->lock);

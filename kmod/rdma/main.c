@@ -262,27 +262,31 @@ static void card_close(struct weft_node *node)
 	kvfree(card);
 }
 
+/* The card of a node, or NULL, until rcu_read_unlock(). */
+static struct weft_card *card_of(const struct weft_node *node)
+{
+	/* pairs with synchronize_rcu() of card_close() */
+	return rcu_dereference(node->card);
+}
+
 static struct weft_posted *card_post(struct weft_node *node, u32 home, u64 line,
 				     struct weft_contents *contents)
 {
-	/* RCU; pairs with the synchronize_rcu() of card_close() */
-	struct weft_card *card = rcu_dereference(node->card);
+	struct weft_card *card = card_of(node);
 
 	return card ? weft_mr_make(card, home, line, contents) : NULL;
 }
 
 static bool card_send(struct weft_node *node, const struct weft_outgoing *out)
 {
-	/* RCU; pairs with the synchronize_rcu() of card_close() */
-	struct weft_card *card = rcu_dereference(node->card);
+	struct weft_card *card = card_of(node);
 
 	return card && (weft_write_send(card, out) || weft_read_send(card, out));
 }
 
 static const char *card_why(struct weft_node *node, u32 to)
 {
-	/* RCU; pairs with the synchronize_rcu() of card_close() */
-	struct weft_card *card = rcu_dereference(node->card);
+	struct weft_card *card = card_of(node);
 	const char *why = NULL;
 
 	if (!card)
@@ -298,8 +302,7 @@ static const char *card_why(struct weft_node *node, u32 to)
 
 static void card_moved(struct weft_node *node, u32 member)
 {
-	/* RCU; pairs with the synchronize_rcu() of card_close() */
-	struct weft_card *card = rcu_dereference(node->card);
+	struct weft_card *card = card_of(node);
 
 	if (card)
 		weft_conn_moved(&card->conns[member]);
