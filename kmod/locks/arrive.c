@@ -48,8 +48,7 @@ static void recv_known(struct weft_klock *kl, const struct weft_msg *msg,
 		kl->passed = true;
 	weft_lock_recv(&kl->core, msg, weft_node_seq(kl->locks->node), &out);
 	/* answered by the directory alone, without a hand-over: a round trip */
-	if (msg->type == WEFT_MSG_GRANT && wanted && !kl->core.want &&
-	    !kl->repeated)
+	if (msg->type == WEFT_MSG_GRANT && wanted && !kl->core.want && !kl->repeated)
 		weft_rtt_sample(&kl->locks->node->rtts, WEFT_RTT_ASK, ktime_get_ns() - kl->asked);
 	if (out.effects & WEFT_DO_BACKOFF)
 		weft_stat_inc(&kl->locks->node->counters, WEFT_STAT_NACKS);

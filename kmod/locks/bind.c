@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Which blocks a lock guards, as programs say by WEFT_IOC_LOCK_BIND: each block belongs to one
- * lock of the region at most.  Called by lockfile.c for an ioctl and for the end of a file.  Only
- * weft_slots.lock is held here; a lock's own spinlock is taken by weft_klock_bind().
+ * lock of the region at most.  Called by lockfile.c for an ioctl and for the end of a file.
+ * Only weft_slots.lock is held here; a lock's own spinlock is taken by weft_klock_bind().
  */
 #include <linux/sched.h>
 #include <linux/slab.h>
@@ -84,8 +84,7 @@ static int claim(struct weft_slots *slots, const struct weft_guard *guard,
  * Make @guard the guard of @kl; NULL: it guards nothing.  Consumes a reference to @guard, in any
  * case.
  */
-static int rebind(struct weft_slots *slots, struct weft_klock *kl,
-		  struct weft_guard *guard)
+static int rebind(struct weft_slots *slots, struct weft_klock *kl, struct weft_guard *guard)
 {
 	/* stable: only written with weft_slots.lock */
 	struct weft_guard *old = kl->guard;

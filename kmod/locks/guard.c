@@ -55,8 +55,7 @@ static bool insert(struct weft_guard *guard, u64 block)
 	return true;
 }
 
-static int fill_guard(struct weft_guard *guard, const struct weft_lock_range *range,
-		u32 n)
+static int fill_guard(struct weft_guard *guard, const struct weft_lock_range *range, u32 n)
 {
 	u64 block, last;
 	u32 i;
@@ -81,8 +80,7 @@ struct weft_guard *weft_guard_make(struct weft_region *region,
 	struct weft_guard *all, *guard;
 	int err;
 
-	all = kzalloc(struct_size(all, block, WEFT_BIND_MAX),
-		      GFP_KERNEL_ACCOUNT);
+	all = kzalloc(struct_size(all, block, WEFT_BIND_MAX), GFP_KERNEL_ACCOUNT);
 	if (!all)
 		return ERR_PTR(-ENOMEM);
 	refcount_set(&all->ref, 1);
@@ -93,8 +91,7 @@ struct weft_guard *weft_guard_make(struct weft_region *region,
 		return ERR_PTR(err);
 	}
 	/* keep only what is used: most locks guard few blocks */
-	guard = kmemdup(all, struct_size(all, block, all->n),
-			GFP_KERNEL_ACCOUNT);
+	guard = kmemdup(all, struct_size(all, block, all->n), GFP_KERNEL_ACCOUNT);
 	kfree(all);
 	return guard ? guard : ERR_PTR(-ENOMEM);
 }
@@ -107,6 +104,5 @@ void weft_guard_put(struct weft_guard *guard)
 
 bool weft_guard_has(const struct weft_guard *guard, u64 block)
 {
-	return guard && bsearch(&block, guard->block, guard->n, sizeof(block),
-				by_index);
+	return guard && bsearch(&block, guard->block, guard->n, sizeof(block), by_index);
 }

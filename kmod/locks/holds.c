@@ -253,8 +253,7 @@ static void bury_entry(struct weft_slots *slots, struct weft_lockfile *lf,
 		break; /* the file never opened the slot: settle it by what the other files hold */
 	case WEFT_ENTRY_LISTED:
 		n = xa_load(listed, slot);
-		xa_store(listed, slot, xa_mk_value((n ? xa_to_value(n) : 0) + 1),
-			 GFP_KERNEL);
+		xa_store(listed, slot, xa_mk_value((n ? xa_to_value(n) : 0) + 1), GFP_KERNEL);
 		return;
 	}
 	xa_set_mark(&slots->slot, slot, WEFT_SLOT_UNSETTLED);

@@ -180,8 +180,7 @@ void weft_locks_exit(struct weft_locks *locks)
 
 int weft_klock_init(void)
 {
-	klock_cache = kmem_cache_create("weft_lock", sizeof(struct weft_klock), 0,
-					0, NULL);
+	klock_cache = kmem_cache_create("weft_lock", sizeof(struct weft_klock), 0, 0, NULL);
 	return klock_cache ? 0 : -ENOMEM;
 }
 

@@ -277,8 +277,7 @@ long weft_lockfile_open(struct file *file, unsigned long address)
 /* --- ioctls ------------------------------------------------------------------------------- */
 
 /* Fill in @h but for @since.  Return: 0; -EINVAL; -EACCES; -ENOMEM. */
-static int holder_of(struct file *file, const struct weft_lock_op *op,
-		     struct weft_holder *h)
+static int holder_of(struct file *file, const struct weft_lock_op *op, struct weft_holder *h)
 {
 	struct weft_lockfile *lf = lockfile_of(file);
 
@@ -349,8 +348,7 @@ static int patience_of(const struct weft_lock_op *op, struct weft_patience *p)
 			  p->clock != CLOCK_MONOTONIC) ? -EINVAL : 0;
 }
 
-static long ioctl_op(struct file *file, unsigned int cmd,
-		     const struct weft_lock_op __user *arg)
+static long ioctl_op(struct file *file, unsigned int cmd, const struct weft_lock_op __user *arg)
 {
 	struct weft_lockfile *lf = lockfile_of(file);
 	struct weft_patience patience;
@@ -527,8 +525,7 @@ static bool inside(struct vm_area_struct *vma, u64 start, u64 size)
 	       PAGE_OF(start) + PAGE_OF(PAGE_ALIGN(size));
 }
 
-int weft_lockfile_mmap(struct weft_slots *slots, struct file *file,
-		       struct vm_area_struct *vma)
+int weft_lockfile_mmap(struct weft_slots *slots, struct file *file, struct vm_area_struct *vma)
 {
 	struct weft_lockfile *lf;
 

@@ -31,7 +31,6 @@ long weft_lockfile_open(struct file *file, unsigned long address);
 
 /* Does the mapping begin where locks are mapped, not contents of the region? */
 bool weft_lockfile_is_mapping(const struct vm_area_struct *vma);
-int weft_lockfile_mmap(struct weft_slots *slots, struct file *file,
-		       struct vm_area_struct *vma);
+int weft_lockfile_mmap(struct weft_slots *slots, struct file *file, struct vm_area_struct *vma);
 
 #endif /* WEFT_LOCKFILE_H */

@@ -43,8 +43,7 @@ bool weft_klock_concerns(const struct weft_klock *kl, u16 owner)
 	       (u64)owner << WEFT_WORD_OWNER_SHIFT;
 }
 
-void weft_klock_bury(struct weft_klock *kl, u16 owner, u32 readers, u32 listed,
-		     bool pending)
+void weft_klock_bury(struct weft_klock *kl, u16 owner, u32 readers, u32 listed, bool pending)
 {
 	struct weft_outbox outbox;
 	u32 n;
@@ -201,8 +200,7 @@ void weft_klock_forget(struct weft_locks *locks, u32 region, u64 from)
  *
  * Return: whether programs hold the lock.
  */
-static bool renew_one(struct weft_klock *kl, bool late,
-		      struct weft_held_lock *held)
+static bool renew_one(struct weft_klock *kl, bool late, struct weft_held_lock *held)
 {
 	struct weft_lock *l = &kl->core, old = kl->core;
 	bool is_held;

@@ -21,8 +21,7 @@ bool weft_klock_concerns(const struct weft_klock *kl, u16 owner);
  * @listed: its read holds in lists, which are cleared already
  * @pending: a program was changing its counts: @readers is not to be trusted
  */
-void weft_klock_bury(struct weft_klock *kl, u16 owner, u32 readers, u32 listed,
-		     bool pending);
+void weft_klock_bury(struct weft_klock *kl, u16 owner, u32 readers, u32 listed, bool pending);
 
 /* A lock that is settled: what a closed file held of it is found out. */
 struct weft_settling {

@@ -541,8 +541,7 @@ static void chase(const struct weft_klock *kl, struct weft_outbox *outbox)
 	weft_outbox_put(outbox, weft_node_home(kl->locks->node, l->key), &msg);
 }
 
-static void send_again(struct weft_klock *kl, bool lost,
-		       struct weft_outbox *outbox)
+static void send_again(struct weft_klock *kl, bool lost, struct weft_outbox *outbox)
 {
 	struct weft_lock_out out;
 

@@ -87,8 +87,7 @@ void weft_eventcount_advance(struct weft_klock *kl)
 
 #define LOOK_MS		1000	/* so often a waiter looks whether the rack still answers */
 
-bool weft_klock_attach(struct weft_klock *kl, u64 *word, u32 slot,
-		       struct weft_lists *lists)
+bool weft_klock_attach(struct weft_klock *kl, u64 *word, u32 slot, struct weft_lists *lists)
 {
 	struct weft_outbox outbox;
 	bool ok;
@@ -128,8 +127,7 @@ void weft_klock_detach(struct weft_klock *kl)
 	weft_klock_put(kl);
 }
 
-struct weft_guard *weft_klock_bind(struct weft_klock *kl,
-				   struct weft_guard *guard)
+struct weft_guard *weft_klock_bind(struct weft_klock *kl, struct weft_guard *guard)
 {
 	struct weft_outbox outbox;
 	struct weft_guard *old;
@@ -296,8 +294,7 @@ static int gives_up(const struct weft_klock *kl, const struct weft_waiter *w,
 	return 0;
 }
 
-static void sleep_some(const struct weft_klock *kl,
-		       const struct weft_patience *p)
+static void sleep_some(const struct weft_klock *kl, const struct weft_patience *p)
 {
 	clockid_t clock = p->until ? p->clock : CLOCK_MONOTONIC;
 	ktime_t till = ktime_add_ms(now_on(clock), LOOK_MS);
@@ -306,8 +303,7 @@ static void sleep_some(const struct weft_klock *kl,
 		till = p->deadline;
 	else if (p->try)
 		till = ns_to_ktime(READ_ONCE(kl->asked) + answer_limit(kl->locks));
-	schedule_hrtimeout_range_clock(&till, current->timer_slack_ns,
-				       HRTIMER_MODE_ABS, clock);
+	schedule_hrtimeout_range_clock(&till, current->timer_slack_ns, HRTIMER_MODE_ABS, clock);
 }
 
 static void compete(struct weft_klock *kl, struct weft_waiter *w)
@@ -320,8 +316,7 @@ static void compete(struct weft_klock *kl, struct weft_waiter *w)
 }
 
 /* Wait until @w is done or gives up.  Return: 0 or a negative errno; @w is out of the queue. */
-static int wait_for(struct weft_klock *kl, struct weft_waiter *w,
-		    const struct weft_patience *p)
+static int wait_for(struct weft_klock *kl, struct weft_waiter *w, const struct weft_patience *p)
 {
 	u64 began = ktime_get_ns();
 	struct weft_outbox outbox;

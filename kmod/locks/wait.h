@@ -18,8 +18,7 @@
  * Return: false: the lock is dead, get it anew; else it has a reference until
  * weft_klock_detach().
  */
-bool weft_klock_attach(struct weft_klock *kl, u64 *word, u32 slot,
-		       struct weft_lists *lists);
+bool weft_klock_attach(struct weft_klock *kl, u64 *word, u32 slot, struct weft_lists *lists);
 
 /* No file has the lock open any more, so no hold and no waiter is left: take its word away. */
 void weft_klock_detach(struct weft_klock *kl);
@@ -41,8 +40,7 @@ int weft_klock_release(struct weft_klock *kl, const struct weft_holder *h);
  * Set what the lock guards.  @guard: takes over the caller's reference; NULL: nothing.  Return:
  * the guard before, with its reference, or NULL.
  */
-struct weft_guard *weft_klock_bind(struct weft_klock *kl,
-				   struct weft_guard *guard);
+struct weft_guard *weft_klock_bind(struct weft_klock *kl, struct weft_guard *guard);
 
 /* The holder has repaired what a dead owner may have left half changed. */
 void weft_klock_mend(struct weft_klock *kl);

@@ -17,8 +17,8 @@ struct page;
  *
  * A decision is about the bytes of its moment.  Before the bytes change, the block raises
  * @generation (weft_contents_change()); a reader asks afterwards whether they are still the same
- * (weft_contents_are()).  A message whose bytes have changed is dropped, which the protocol takes
- * for a loss.
+ * (weft_contents_are()).  A message whose bytes have changed is dropped, which the protocol
+ * takes for a loss.
  */
 struct weft_contents {
 	struct page *const *pages; /* the pages that hold them */

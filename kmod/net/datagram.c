@@ -136,8 +136,7 @@ static int encap_rcv(struct sock *sk, struct sk_buff *skb)
 	if (!way_fits(node, skb))
 		goto drop;
 	len = ntohs(udp_hdr(skb)->len);
-	if (len < sizeof(struct udphdr) || len > skb->len ||
-	    pskb_trim(skb, len))
+	if (len < sizeof(struct udphdr) || len > skb->len || pskb_trim(skb, len))
 		goto bad;
 	__skb_pull(skb, sizeof(struct udphdr));
 	weft_recv(node, skb, ip_hdr(skb)->saddr, NULL);
@@ -241,8 +240,7 @@ static struct weft_node *node_at(const struct weft_port *port, unsigned int i)
 }
 
 /* Find a free entry for a node.  Return: its index; -EADDRINUSE, -ENOSPC. */
-static int find_place(const struct weft_port *port, int ifindex,
-		      struct netlink_ext_ack *extack)
+static int find_place(const struct weft_port *port, int ifindex, struct netlink_ext_ack *extack)
 {
 	int i, place = -ENOSPC;
 

@@ -82,8 +82,8 @@ void weft_refused_forget(struct weft_last_refused *last);
 /*
  * Numbers of this node's transactions and calls, each used once.
  *
- * A miss takes several.  Processors take ranges of 64 (core/seq.h), so that misses do not share a
- * cache line.  Calls take single numbers: blades expect those of a member roughly in order.
+ * A miss takes several.  Processors take ranges of 64 (core/seq.h), so that misses do not share
+ * a cache line.  Calls take single numbers: blades expect those of a member roughly in order.
  */
 struct weft_seqs {
 	atomic64_t given;			/* how many were given to processors and calls */

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * Which blades are the homes of a region's lines.  For net/, fs/policy.c and rack/member.c.
- */
+/* Which blades are the homes of a region's lines.  For net/, fs/policy.c and rack/member.c. */
 #ifndef WEFT_PLACE_H
 #define WEFT_PLACE_H
 

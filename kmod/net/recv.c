@@ -125,12 +125,10 @@ static int weft_packet_parse(struct weft_packet *packet, const struct weft_key *
 		if (skb_linearize(skb))
 			return -ENOMEM;
 	}
-	return weft_wire_unpack(&packet->msg, skb->data + at, packet->len,
-				key);
+	return weft_wire_unpack(&packet->msg, skb->data + at, packet->len, key);
 }
 
-void weft_packet_copy(const struct weft_packet *packet, u32 from, void *dst,
-		      u32 n)
+void weft_packet_copy(const struct weft_packet *packet, u32 from, void *dst, u32 n)
 {
 	if (packet->msg.payload)
 		memcpy(dst, packet->msg.payload + from, n);

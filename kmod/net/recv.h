@@ -69,7 +69,6 @@ int weft_packet_init(void);
 void weft_packet_exit(void);
 
 /* Copy @n bytes of the payload, from offset @from. */
-void weft_packet_copy(const struct weft_packet *packet, u32 from, void *dst,
-		      u32 n);
+void weft_packet_copy(const struct weft_packet *packet, u32 from, void *dst, u32 n);
 
 #endif /* WEFT_RECV_H */

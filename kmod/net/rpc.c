@@ -88,8 +88,7 @@ static void send(struct weft_node *node, u32 to, u8 type, u32 txn, u32 nonce,
 
 static int wait_ms(struct weft_rpc *rpc, u32 ms)
 {
-	long left = wait_for_completion_killable_timeout(&rpc->done,
-							 msecs_to_jiffies(ms));
+	long left = wait_for_completion_killable_timeout(&rpc->done, msecs_to_jiffies(ms));
 
 	if (left < 0)
 		return -EINTR;
@@ -205,9 +204,7 @@ int weft_rpc_call(struct weft_node *node, u32 blade, struct weft_call *call, u32
 	return err;
 }
 
-/*
- * Ask the switch for counter @which (WEFT_COUNT_*).  Return: 0; -ETIMEDOUT; -EINTR.
- */
+/* Ask the switch for counter @which (WEFT_COUNT_*).  Return: 0; -ETIMEDOUT; -EINTR. */
 static int weft_rpc_count(struct weft_node *node, u32 which, u32 *value)
 {
 	struct weft_rpc rpc;

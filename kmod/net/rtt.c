@@ -134,11 +134,9 @@ u64 weft_rtt_patience(const struct weft_rtts *rtts)
 u64 weft_rtt_backoff(const struct weft_rtts *rtts, u8 nacks)
 {
 	/* the transaction in the way takes about as long as one of this node */
-	u32 us = max_t(u32, READ_ONCE(rtts->kind[WEFT_RTT_ASK].mean_us) / 2,
-		       BACKOFF_MIN_US);
+	u32 us = max_t(u32, READ_ONCE(rtts->kind[WEFT_RTT_ASK].mean_us) / 2, BACKOFF_MIN_US);
 
-	us = min_t(u64, (u64)us << min_t(u8, nacks ? nacks - 1 : 0, 10),
-		   BACKOFF_MAX_US);
+	us = min_t(u64, (u64)us << min_t(u8, nacks ? nacks - 1 : 0, 10), BACKOFF_MAX_US);
 	/* random, so that nodes that were refused together do not meet again */
 	us = us / 2 + (u32)(((u64)get_random_u32() * us) >> 32);
 	return (u64)us * NSEC_PER_USEC;

@@ -134,8 +134,7 @@ void weft_inbox_empty(struct weft_card *card)
 		buffer = &card->inboxes[i];
 		if (!buffer->data)
 			continue;
-		ib_dma_unmap_single(card->device, buffer->dma, WEFT_INBOX_LEN,
-				    DMA_FROM_DEVICE);
+		ib_dma_unmap_single(card->device, buffer->dma, WEFT_INBOX_LEN, DMA_FROM_DEVICE);
 		kfree(buffer->data);
 		buffer->data = NULL;
 	}
