@@ -128,7 +128,7 @@ void weft_klock_recv(struct weft_locks *locks, const struct weft_msg *msg)
 	/* pairs with synchronize_rcu() of weft_locks_stop() */
 	rcu_read_lock();
 	while (!done) {
-		kl = weft_klock_find(locks, msg->line);
+		kl = weft_klock_find(&locks->table, msg->line);
 		if (!kl) {
 			done = recv_unknown(locks, msg, &outbox);
 			continue;

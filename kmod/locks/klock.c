@@ -86,12 +86,12 @@ void weft_klock_discard(struct weft_klock *kl)
 	kmem_cache_free(klock_cache, kl);
 }
 
-struct weft_klock *weft_klock_find(struct weft_locks *locks, u64 key)
+struct weft_klock *weft_klock_find(struct xarray *locks, unsigned long index)
 {
 	struct weft_klock *kl;
 
 	rcu_read_lock();
-	kl = xa_load(&locks->table, key);
+	kl = xa_load(locks, index);
 	if (kl && !refcount_inc_not_zero(&kl->ref))
 		kl = NULL;
 	rcu_read_unlock();
@@ -118,7 +118,7 @@ struct weft_klock *weft_klock_get(struct weft_locks *locks, u64 key)
 	int err;
 
 	do {
-		kl = weft_klock_find(locks, key);
+		kl = weft_klock_find(&locks->table, key);
 		if (kl)
 			return kl;
 		kl = weft_klock_alloc(locks, key, GFP_KERNEL_ACCOUNT);

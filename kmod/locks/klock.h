@@ -186,8 +186,11 @@ struct weft_klock *weft_klock_alloc(struct weft_locks *locks, u64 key, gfp_t gfp
 /* Free a lock that never was in the table. */
 void weft_klock_discard(struct weft_klock *kl);
 
-/* Look a lock up.  Any context.  Return: the lock with a reference, or NULL. */
-struct weft_klock *weft_klock_find(struct weft_locks *locks, u64 key);
+/*
+ * Look a lock up, in weft_locks.table or weft_slots.slot.  Any context.  Return: the lock with a
+ * reference, or NULL.
+ */
+struct weft_klock *weft_klock_find(struct xarray *locks, unsigned long index);
 
 /*
  * The first lock from *key to @last, with a reference; sets *key to its key.  NULL: there is

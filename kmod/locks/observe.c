@@ -53,19 +53,6 @@ void weft_observe_taken(struct weft_slots *slots, u32 slot)
 	}
 }
 
-/* The lock of a slot, with a reference; NULL: there is none. */
-static struct weft_klock *lock_of(struct weft_slots *slots, u32 slot)
-{
-	struct weft_klock *kl;
-
-	rcu_read_lock();
-	kl = xa_load(&slots->slot, slot);
-	if (kl && !refcount_inc_not_zero(&kl->ref))
-		kl = NULL;
-	rcu_read_unlock();
-	return kl;
-}
-
 /*
  * Does this thread hold the lock?  By the word, which programs write: a program that lies there
  * slows down the processes that share the region, which it could do without.
@@ -107,7 +94,7 @@ static struct weft_klock *last_lock(struct weft_slots *slots)
 
 		if (t >> 32 != (u32)current->pid)
 			continue;
-		kl = lock_of(slots, (u32)t);
+		kl = weft_klock_find(&slots->slot, (u32)t);
 		if (!kl)
 			continue;
 		if (holds(kl))
@@ -128,7 +115,7 @@ static struct weft_klock *its_lock(struct weft_slots *slots, const struct weft_b
 
 	if (!lock || lock == WEFT_NO_LOCK)
 		return NULL;
-	kl = lock_of(slots, lock - 1);
+	kl = weft_klock_find(&slots->slot, lock - 1);
 	if (!kl || holds(kl))
 		return kl;
 	weft_klock_put(kl);
@@ -204,7 +191,7 @@ void weft_observe_said(struct weft_slots *slots, const struct weft_guard *guard)
 			continue;
 		lock = READ_ONCE(blk->bound.learnt) ? READ_ONCE(blk->bound.lock) : 0;
 		weft_block_put(blk);
-		kl = lock ? lock_of(slots, lock - 1) : NULL;
+		kl = lock ? weft_klock_find(&slots->slot, lock - 1) : NULL;
 		if (!kl)
 			continue;
 		weft_klock_begin(kl, &outbox);

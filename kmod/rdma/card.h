@@ -18,6 +18,7 @@
 
 #include "core/hello.h"
 #include "core/wire.h"
+#include "net/contents.h"
 #include "net/outbox.h"
 #include "net/peer.h"
 #include "net/transport.h"
@@ -244,6 +245,17 @@ struct weft_card {
 	struct weft_inbox_buffer inboxes[WEFT_INBOXES]; /* receive buffers */
 	struct weft_conn conns[WEFT_PEERS_MAX]; /* connections by member */
 };
+
+/* List the pages of a block.  Return: how many. */
+static inline u32 weft_card_list(struct scatterlist *sg, const struct weft_contents *contents)
+{
+	u32 i, n = contents->size >> PAGE_SHIFT;
+
+	sg_init_table(sg, n);
+	for (i = 0; i < n; i++)
+		sg_set_page(&sg[i], contents->pages[i], PAGE_SIZE, 0);
+	return n;
+}
 
 extern struct workqueue_struct *weft_menders;
 

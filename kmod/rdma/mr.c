@@ -8,7 +8,6 @@
 #include <linux/random.h>
 #include <linux/skbuff.h>
 
-#include "net/contents.h"
 #include "net/node.h"
 #include "net/recv.h"
 #include "net/transport.h"
@@ -102,14 +101,9 @@ static void posted_close(struct weft_posted *posted)
 
 static bool map(struct weft_mr *mr)
 {
-	const struct weft_contents *contents = mr->posted.contents;
-	u32 i, n = contents->size >> PAGE_SHIFT;
-	int mapped;
+	u32 n = weft_card_list(mr->sg, mr->posted.contents);
+	int mapped = ib_dma_map_sg(mr->card->device, mr->sg, n, DMA_FROM_DEVICE);
 
-	sg_init_table(mr->sg, n);
-	for (i = 0; i < n; i++)
-		sg_set_page(&mr->sg[i], contents->pages[i], PAGE_SIZE, 0);
-	mapped = ib_dma_map_sg(mr->card->device, mr->sg, n, DMA_FROM_DEVICE);
 	if (!mapped)
 		return false;
 	mr->mapped = true;

@@ -9,7 +9,6 @@
 #include <linux/slab.h>
 
 #include "base/stats.h"
-#include "net/contents.h"
 #include "net/node.h"
 #include "net/outbox.h"
 #include "net/transport.h"

@@ -9,7 +9,6 @@
 #include <linux/slab.h>
 
 #include "base/stats.h"
-#include "net/contents.h"
 #include "net/node.h"
 #include "net/outbox.h"
 #include "rdma/conn.h"
@@ -145,11 +144,8 @@ static struct sk_buff *encode(struct weft_node *node, const struct weft_outgoing
 static bool map_pages(struct write *w)
 {
 	struct ib_device *device = w->wqe.conn->card->device;
-	u32 i, n = w->contents->size >> PAGE_SHIFT;
+	u32 n = weft_card_list(w->sg, w->contents);
 
-	sg_init_table(w->sg, n);
-	for (i = 0; i < n; i++)
-		sg_set_page(&w->sg[i], w->contents->pages[i], PAGE_SIZE, 0);
 	if (!ib_dma_map_sg(device, w->sg, n, DMA_TO_DEVICE))
 		return false;
 	w->landed_dma = ib_dma_map_single(device, w->landed->data, w->landed->len,
