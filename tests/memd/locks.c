@@ -112,7 +112,7 @@ static void take_lock(struct fake *f, const struct weft_msg *msg)
 	pursue(f, s);
 }
 
-/* As kmod/locks/giveback.c does: what programs hold is claimed, the rest begins anew. */
+/* As kmod/locks/reclaim.c does: what programs hold is claimed, the rest begins anew. */
 static void renew_locks(struct fake *f, u32 blade, const struct weft_call *c)
 {
 	u8 payload[WEFT_CALL_LEN_MAX], *p;
