@@ -42,6 +42,11 @@ void weft_transport_close(struct weft_node *node)
 		(*way)->close(node);
 }
 
+static bool is_idle(const struct weft_transport *transport)
+{
+	return transport->idle && READ_ONCE(*transport->idle);
+}
+
 struct weft_posted *weft_transport_post(struct weft_node *node, u32 home, u64 line,
 					struct weft_contents *contents)
 {
@@ -49,7 +54,7 @@ struct weft_posted *weft_transport_post(struct weft_node *node, u32 home, u64 li
 	struct weft_posted *posted = NULL;
 
 	for (way = node->transports; *way && !posted; way++) {
-		if ((*way)->post)
+		if ((*way)->post && !is_idle(*way))
 			posted = (*way)->post(node, home, line, contents);
 	}
 	return posted;
@@ -61,7 +66,7 @@ void weft_transport_send(struct weft_node *node, const struct weft_outgoing *out
 
 	if (out->posted && out->posted->ops->open(out->posted, out))
 		return;
-	while (*way && !(*way)->send(node, out))
+	while (*way && (is_idle(*way) || !(*way)->send(node, out)))
 		way++;
 }
 EXPORT_SYMBOL_GPL(weft_transport_send);

@@ -23,6 +23,7 @@ struct weft_posted;
 
 /**
  * struct weft_transport - a way to other members
+ * @idle: points to true while @post and @send lead to no member, and are not called; or NULL
  * @open: from now on weft_recv() is called, in softirq, for what comes.  @cfg is complete;
  *	@extack receives a sentence for an error.  Process context
  * @close: afterwards nothing is received and nothing goes out.  Harmless if it is not open.
@@ -42,6 +43,7 @@ struct weft_posted;
  * one: weft_recv() checks what it brings by hash or tag, as what the network brings.
  */
 struct weft_transport {
+	const bool *idle;
 	int (*open)(struct weft_node *node, const struct weft_config *cfg,
 		    struct netlink_ext_ack *extack);
 	void (*close)(struct weft_node *node);
