@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Addresses of the rack's members, and the routes to them.  For net/ and rack/member.c. */
+/* Addresses of the rack's members, and the routes to them.  For net/, rack/member.c and rdma/conn.c. */
 #ifndef WEFT_PEER_H
 #define WEFT_PEER_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Connections: one for each member that a block goes to or is asked of, made when that is so for
- * the first time.  For main.c, write.c, read.c, mr.c, inbox.c.  All but weft_conn_event() and
+ * the first time.  For main.c, write.c, read.c and inbox.c.  All but weft_conn_event() and
  * weft_conn_moved() with card->lock or by the mender.
  */
 #ifndef WEFT_RDMA_CONN_H
