@@ -2,7 +2,7 @@
 /*
  * Map what comes with a lock before the thread that gets the lock leaves the kernel: else its
  * first access would be a page fault, and its first write another.  For fs/fault.c and
- * lockfile.c. docs/kernel.md, "Mapped without a fault".
+ * lockfile.c. README.md, "What a lock guards".
  */
 #ifndef WEFT_MAPPED_H
 #define WEFT_MAPPED_H

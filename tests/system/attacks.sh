@@ -99,7 +99,7 @@ memory()
 		check "$how: others of both nodes work with the same page" all_work
 		check "$how: it waits as before" stalls_still $how
 		check "$how: its memory comes, and all is done" comes $how 4096
-		# what is pinned for longer than a second is left to the others, docs/kernel.md
+		# what is pinned for longer than a second is left to the others, kmod/blocks/README.md
 		[ $how != write ] || check "$how: node 2 reads that" equal \
 			"$(head -c 4096 /dev/zero | tr '\0' s | sha256sum)" \
 			"$(on node2 sh -c "head -c 4096 $FILE | sha256sum")"

@@ -17,7 +17,7 @@
 # host show.
 #
 # Environment: that of tests/tap.sh; WEFT_TEST_SCALE multiplies the limits; that of
-# weft-rack (WEFT_RACK_OPTIONS for a debug kernel: docs/kernel.md; WEFT_RACK_ACCEL, see
+# weft-rack (WEFT_RACK_OPTIONS for a debug kernel: docs/contributing.md; WEFT_RACK_ACCEL, see
 # tests/list); KVER, the kernel that the module is for, which user-mode kernels are not.
 
 . tests/tap.sh
