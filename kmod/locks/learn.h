@@ -3,7 +3,7 @@
  * Guard learning: blocks that are missed each time the lock has come from another node, by the
  * program that has it (observe.h), come with the lock from then on, as those that programs name
  * (guard.h), until that is of no use.  For the files of this folder.  README.md, "What
-a lock guards".
+ * a lock guards".
  */
 #ifndef WEFT_LEARN_H
 #define WEFT_LEARN_H
