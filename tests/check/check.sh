@@ -210,15 +210,30 @@ check_counters()
 	return $bad
 }
 
+# files_of PAGE: what the table of files of a folder's page names, one a line.
+files_of()
+{
+	# shellcheck disable=SC2016  # of Markdown
+	sed -n '/^| files | what |$/,/^$/p' "$1" | cut -d'|' -f2 | grep -o '`[^`]*`' |
+		sed 's/`//g; s/\.[ch]$//' | sort
+}
+
 # Which folder of the module uses which, as docs/kernel.md says; and of each program whose files
-# are in folders, as its README.md does.
+# are in folders, as its README.md does.  The page of a folder of the module has all its files.
 check_layers()
 {
-	local bad=0 table
+	local bad=0 table page
 
 	tests/check/layers.awk docs/kernel.md kmod/*/*.[ch] || bad=1
 	for table in tools/*/README.md; do
 		[ ! -e "$table" ] || tests/check/layers.awk "$table" "${table%/*}"/*/*.[ch] || bad=1
+	done
+	for page in kmod/*/README.md; do
+		[ -e "$page" ] || continue
+		diff <(files_of "$page") <(printf '%s\n' "${page%/*}"/*.[ch] |
+			sed 's|.*/||; s/\.[ch]$//' | sort -u) |
+			sed -n "s|^< |$page: there is no file |p; s|^> |$page: its table lacks |p" |
+			grep . && bad=1
 	done
 	return $bad
 }

@@ -50,6 +50,9 @@ good_tree()
 	# shellcheck disable=SC2016  # of Markdown
 	printf '%s\n' "<!-- $tag -->" '| `core` | | a |' '| `net` | `core` | b |' \
 		'| `control` | `core`, `net` | c |' >"$tree/docs/kernel.md"
+	# shellcheck disable=SC2016  # of Markdown
+	printf '%s\n' "<!-- $tag -->" '| files | what |' '|---|---|' '| `a` | x |' \
+		>"$tree/kmod/core/README.md"
 	printf '/* %s */\nint weft_a(void);\n' "$tag" >"$tree/kmod/core/a.h"
 	printf '// %s\n#include "a.h"\nint weft_a(void)\n' "$tag" >"$tree/kmod/core/a.c"
 	printf '/* %s */\nint weft_b(void);\n' "$tag" >"$tree/kmod/net/b.h"
@@ -172,6 +175,11 @@ sed -i 's/| `core` | b/| `control` | b/' "$tree/docs/kernel.md"
 verdict 'a row that names a folder below it in the table' layers 1
 mkdir "$tree/kmod/new" && cp "$tree/kmod/core/a.h" "$tree/kmod/new/"
 verdict 'a folder without a row' layers 1
+printf '// %s\n' "$tag" >"$tree/kmod/core/d.c"
+verdict 'a file that the page of its folder does not name' layers 1
+# shellcheck disable=SC2016  # of Markdown
+sed -i 's/`a`/`a`, `d.h`/' "$tree/kmod/core/README.md"
+verdict 'a page that names a file that is not there' layers 1
 echo 'int weft_c(void)' >>"$tree/kmod/net/b.c"
 verdict 'a function that its own header does not declare' layers 1
 for unit in x:y y:z z:x; do
