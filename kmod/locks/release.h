@@ -3,7 +3,7 @@
  * Write-back before a lock leaves this node, for regions with durability=release.  For step.c
  * and lockfile.c.  Which blocks were written under the lock only programs know: all that this
  * node has modified in the region goes home.  A block that another node took over was written
- * through before (blocks/through.h).
+ * through before (blocks/step.c).
  */
 #ifndef WEFT_RELEASE_H
 #define WEFT_RELEASE_H

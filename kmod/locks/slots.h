@@ -134,7 +134,7 @@ void weft_shared_put(struct xarray *pages);
  * Where open files list what they read-lock, so that readers share no cache line.
  *
  * As many as can be looked through in some microseconds with bottom halves off: WEFT_LIST_FILES
- * times 8 KiB.  README.md, "Readers share nothing".
+ * times 8 KiB.  See README.md.
  */
 struct weft_lists {
 	/* places that belong to a file.  weft_slots.lock */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Ways to the other members: each message takes the first transport that leads there.  Posted
- * buffers; the transport of another module (weft_rdma.ko).  Called by outbox.c, blocks/offer.c
+ * buffers; the transport of another module (weft_rdma.ko).  Called by outbox.c, blocks/effects.c
  * and rack/member.c.  Sends with no spinlock of ours held; knows no device.
  */
 #include <linux/export.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Ways to the other members of a rack: a node has a list of them, asked in turn for each
- * message; the last one, weft_udp, leads to everybody.  For rack/member.c, blocks/offer.c,
+ * message; the last one, weft_udp, leads to everybody.  For rack/member.c, blocks/effects.c,
  * outbox.c and weft_rdma.ko.
  */
 #ifndef WEFT_TRANSPORT_H
