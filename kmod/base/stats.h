@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Counters and histograms of a node in a rack: 64 bits, free running, one set for each processor.
- * Any layer counts, in any context; netlink and events read.  Nothing decides by them.
+ * Any layer counts, in any context; netlink and events read.  No rule of the protocol uses them.
  */
 #ifndef WEFT_STATS_H
 #define WEFT_STATS_H

@@ -35,7 +35,8 @@ void weft_clean_mark_all(struct weft_region *region)
 
 /**
  * struct batch - the blocks that a caller wants at home
- * @regions: the region @id is looked up here for each block: it may go at any time
+ * @regions: where the region is looked up for each block, as it may go at any time
+ * @id: number of the region
  * @last: index of the last block
  * @mark: of @blocks of the region: XA_PRESENT for all, or MODIFIED
  * @end: when the caller gives up, jiffies

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * What becomes of a block: the one place that looks at all wishes and does the next thing.
- * Every change of a block is made between weft_block_begin() and weft_block_end().  Whoever
- * wants something writes a field and drives nothing itself.
+ * Threads, messages, locks and the eviction write what they want into the block between
+ * weft_block_begin() and weft_block_end(), and drive nothing themselves.
  */
 #ifndef WEFT_STEP_H
 #define WEFT_STEP_H
