@@ -7,7 +7,7 @@
 #include "control/inspect.h"
 #include "fs/inode.h"
 #include "fs/rack.h"
-#include "locks/klock.h"
+#include "locks/lockres.h"
 #include "locks/slots.h"
 #include "weft.h"
 
@@ -122,37 +122,37 @@ bool weft_inspect_line(struct weft_rack *rack, u32 region, u64 *index,
 	return true;
 }
 
-static void look_at_lock(struct weft_klock *kl, struct weft_lock_info *info)
+static void look_at_lock(struct weft_lockres *lr, struct weft_lock_info *info)
 {
 	u64 word;
 
-	spin_lock_bh(&kl->lock);
-	word = kl->word ? READ_ONCE(*kl->word) : 0;
-	info->state = kl->core.state;
-	info->want = kl->core.want;
-	info->open = kl->word;
+	spin_lock_bh(&lr->lock);
+	word = lr->word ? READ_ONCE(*lr->word) : 0;
+	info->state = lr->core.state;
+	info->want = lr->core.want;
+	info->open = lr->word;
 	info->writer = word & WEFT_WORD_OWNER;
 	info->readers = (u32)((word & WEFT_WORD_READERS) / WEFT_WORD_READER);
-	if (word & WEFT_WORD_LISTED && kl->lists)
-		info->readers += weft_holds_listed(kl->lists, kl->slot);
-	info->tenured = kl->core.tenured;
-	info->revoking = kl->core.revoking;
-	info->waiters = kl->nr_waiters;
-	info->queue = kl->core.queue.n;
-	info->grants = kl->grants;
-	info->hand_overs = kl->hand_overs;
-	spin_unlock_bh(&kl->lock);
+	if (word & WEFT_WORD_LISTED && lr->lists)
+		info->readers += weft_holds_listed(lr->lists, lr->slot);
+	info->tenured = lr->core.tenured;
+	info->revoking = lr->core.revoking;
+	info->waiters = lr->nr_waiters;
+	info->queue = lr->core.queue.n;
+	info->grants = lr->grants;
+	info->hand_overs = lr->hand_overs;
+	spin_unlock_bh(&lr->lock);
 }
 
 bool weft_inspect_lock(struct weft_rack *rack, u64 *key, u64 last, struct weft_lock_info *info)
 {
-	struct weft_klock *kl = weft_klock_next(&rack->locks, key, last);
+	struct weft_lockres *lr = weft_lockres_next(&rack->locks, key, last);
 
-	if (!kl)
+	if (!lr)
 		return false;
 	info->region = weft_line_region(*key);
 	info->offset = weft_line_index(*key);
-	look_at_lock(kl, info);
-	weft_klock_put(kl);
+	look_at_lock(lr, info);
+	weft_lockres_put(lr);
 	return true;
 }

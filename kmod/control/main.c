@@ -20,7 +20,7 @@
 #include "fs/recovery.h"
 #include "fs/super.h"
 #include "locks/arrive.h"
-#include "locks/klock.h"
+#include "locks/lockres.h"
 #include "locks/release.h"
 #include "locks/slots.h"
 #include "net/outbox.h"
@@ -42,7 +42,7 @@ static void recv_block(struct weft_node *node, const struct weft_packet *packet)
 
 static void recv_lock(struct weft_node *node, const struct weft_msg *msg)
 {
-	weft_klock_recv(&rack_of(node)->locks, msg);
+	weft_lockres_recv(&rack_of(node)->locks, msg);
 }
 
 static void recv_call(struct weft_node *node, const struct weft_msg *msg)
@@ -156,7 +156,7 @@ static const struct {
 	void (*exit)(void);
 } parts[] = {
 	{ weft_lifetime_init, weft_lifetime_exit },
-	{ weft_klock_init, weft_klock_exit },
+	{ weft_lockres_init, weft_lockres_exit },
 	{ weft_release_setup, weft_release_cleanup },
 	{ weft_packet_init, weft_packet_exit },
 	{ weft_outbox_setup, weft_outbox_cleanup },

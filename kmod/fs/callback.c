@@ -73,7 +73,7 @@ static void again_work(struct work_struct *work)
 	u32 region = READ_ONCE(rack->again_region), ms;
 
 	weft_member_refresh(&rack->member);
-	weft_klock_again(&rack->locks, region);
+	weft_lockres_again(&rack->locks, region);
 	visit_blocks(rack, region, 0);
 	ms = READ_ONCE(rack->again_ms) * 2;
 	WRITE_ONCE(rack->again_ms, ms);
@@ -95,7 +95,7 @@ static int fence(struct weft_rack *rack, u32 dead)
 		return 0;
 	/* for weft_recv(), which checks for dead senders in softirq */
 	synchronize_rcu();
-	weft_klock_gone(&rack->locks, dead);
+	weft_lockres_gone(&rack->locks, dead);
 	while (!visit_blocks(rack, 0, dead)) {
 		if (time_after(jiffies, end))
 			return -EAGAIN;
@@ -204,7 +204,7 @@ static void shrink(struct weft_rack *rack, u32 region, u64 size)
 	unmap_mapping_range(inode->i_mapping, round_up(size, PAGE_SIZE), 0, 1);
 	weft_region_drop(&wi->region, DIV_ROUND_UP_ULL(size, weft_region_block(&wi->region)));
 	/* locks from the next whole block on, as at the home */
-	weft_klock_forget(&rack->locks, region, round_up(size, weft_region_block(&wi->region)));
+	weft_lockres_forget(&rack->locks, region, round_up(size, weft_region_block(&wi->region)));
 	iput(inode);
 }
 

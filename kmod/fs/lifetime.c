@@ -129,7 +129,7 @@ void weft_inode_evict(struct inode *inode)
 			weft_flush_region(wi);
 		weft_region_drop(&wi->region, 0);
 		weft_slots_stop(&wi->slots);
-		weft_klock_leave(&wi->rack->locks, wi->region.id);
+		weft_lockres_leave(&wi->rack->locks, wi->region.id);
 		/* the eviction of blocks may still be taking the last ones apart */
 		wait_event(wi->rack->cache.room, xa_empty(&wi->region.blocks));
 		weft_region_remove(&wi->rack->cache.regions, &wi->region);
@@ -178,7 +178,7 @@ static void init_once(void *p)
 
 int weft_lifetime_init(void)
 {
-	/* not SLAB_ACCOUNT: cached blocks keep inodes, which belong to the node, see blocks/pages.c */
+	/* not SLAB_ACCOUNT: cached blocks, which are the node's, keep inodes, see blocks/pages.c */
 	inode_cache = kmem_cache_create("weft_inode", sizeof(struct weft_inode),
 					0, SLAB_RECLAIM_ACCOUNT, init_once);
 	return inode_cache ? 0 : -ENOMEM;

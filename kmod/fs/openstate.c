@@ -269,7 +269,7 @@ static int give_up_now(struct weft_inode *wi)
 	if (atomic_read(&wi->files))
 		err = -EBUSY;
 	else if (!xa_empty(&wi->region.blocks) ||
-		 weft_klock_leave(&wi->rack->locks, wi->region.id))
+		 weft_lockres_leave(&wi->rack->locks, wi->region.id))
 		err = -EAGAIN;
 	if (err) {
 		WRITE_ONCE(wi->opened, was);
@@ -313,7 +313,7 @@ int weft_openstate_again(struct weft_inode *wi)
 	mutex_unlock(&wi->open_lock);
 	/* the catalog has lost the region: end the waits for its locks, which nobody hands over */
 	if (err == -ESTALE)
-		weft_klock_forget(&wi->rack->locks, wi->region.id, 0);
+		weft_lockres_forget(&wi->rack->locks, wi->region.id, 0);
 	/* if refused, the region stays open here, but the blade does not keep it for this node */
 	return err == -EINTR || err == -ETIMEDOUT ? err : 0;
 }

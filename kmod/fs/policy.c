@@ -11,7 +11,7 @@
 #include "fs/inode.h"
 #include "fs/policy.h"
 #include "fs/rack.h"
-#include "locks/klock.h"
+#include "locks/lockres.h"
 #include "net/node.h"
 #include "net/rpc.h"
 #include "weft.h"
@@ -109,7 +109,7 @@ static bool is_used(void *arg, u32 region)
 {
 	u64 key = weft_line_key(region, WEFT_KIND_LOCK, 0);
 	struct weft_rack *rack = arg;
-	struct weft_klock *kl;
+	struct weft_lockres *lr;
 	bool used;
 
 	rcu_read_lock();
@@ -117,10 +117,10 @@ static bool is_used(void *arg, u32 region)
 	rcu_read_unlock();
 	if (used)
 		return true;
-	kl = weft_klock_next(&rack->locks, &key, weft_line_key(region, WEFT_KIND_LOCK, ~0ull));
-	if (kl)
-		weft_klock_put(kl);
-	return kl;
+	lr = weft_lockres_next(&rack->locks, &key, weft_line_key(region, WEFT_KIND_LOCK, ~0ull));
+	if (lr)
+		weft_lockres_put(lr);
+	return lr;
 }
 
 void weft_homes_trim(struct weft_rack *rack)

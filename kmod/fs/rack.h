@@ -13,7 +13,7 @@
 #include <linux/workqueue.h>
 
 #include "blocks/cache.h"
-#include "locks/klock.h"
+#include "locks/lockres.h"
 #include "net/node.h"
 #include "rack/member.h"
 

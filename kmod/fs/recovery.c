@@ -365,7 +365,8 @@ static int claim_locks(const struct scope *s, u32 life)
 
 	if (!call)
 		return -ENOMEM;
-	while (!err && weft_klock_renew(&s->rack->locks, s->blade, s->region, &key, false, &held)) {
+	while (!err && weft_lockres_renew(&s->rack->locks, s->blade, s->region, &key, false,
+					  &held)) {
 		if (call->list_len + WEFT_CLAIM_LEN > WEFT_CALL_LIST_MAX)
 			err = claim(s, call, life);
 		p = call->list + call->list_len;
@@ -407,8 +408,8 @@ static void lose_locks(const struct scope *s)
 	u64 key = 0, n = 0;
 	u32 region = 0, of;
 
-	/* weft_klock_renew() goes by line names: by regions */
-	while (weft_klock_renew(&s->rack->locks, s->blade, s->region, &key, true, &held)) {
+	/* weft_lockres_renew() goes by line names: by regions */
+	while (weft_lockres_renew(&s->rack->locks, s->blade, s->region, &key, true, &held)) {
 		of = weft_line_region(held.key);
 		if (of != region) {
 			lose_locks_of(s, region, n);

@@ -20,44 +20,44 @@
  * to the readers at the head of the queue, and passes them on to the writer behind those.  A
  * reader that gives up the lock (INV_ACK) gives back what was lent to it.
  */
-static bool comes_along(const struct weft_klock *kl, const struct weft_msg *msg)
+static bool comes_along(const struct weft_lockres *lr, const struct weft_msg *msg)
 {
 	struct weft_queue list;
 	u32 i, n;
 
 	if (msg->type == WEFT_MSG_INV_ACK)
-		return msg->txn == kl->core.txn;
+		return msg->txn == lr->core.txn;
 	if (msg->type != WEFT_MSG_HANDED)
 		return false;
 	weft_queue_unpack(&list, msg);
 	n = weft_queue_readers(&list);
 	for (i = 0; i < list.n && i <= n; i++)
-		if (list.txn[i] == kl->core.txn)
+		if (list.txn[i] == lr->core.txn)
 			return true;
 	return false;
 }
 
-static void recv_known(struct weft_klock *kl, const struct weft_msg *msg,
+static void recv_known(struct weft_lockres *lr, const struct weft_msg *msg,
 		       struct weft_outbox *outbox)
 {
-	u8 wanted = kl->core.want;
+	u8 wanted = lr->core.want;
 	struct weft_lock_out out;
 
-	lockdep_assert_held(&kl->lock);
-	if (comes_along(kl, msg))
-		kl->passed = true;
-	weft_lock_recv(&kl->core, msg, weft_node_seq(kl->locks->node), &out);
+	lockdep_assert_held(&lr->lock);
+	if (comes_along(lr, msg))
+		lr->passed = true;
+	weft_lock_recv(&lr->core, msg, weft_node_seq(lr->locks->node), &out);
 	/* answered by the directory alone, without a hand-over: a round trip */
-	if (msg->type == WEFT_MSG_GRANT && wanted && !kl->core.want && !kl->repeated)
-		weft_rtt_sample(&kl->locks->node->rtts, WEFT_RTT_ASK, ktime_get_ns() - kl->asked);
+	if (msg->type == WEFT_MSG_GRANT && wanted && !lr->core.want && !lr->repeated)
+		weft_rtt_sample(&lr->locks->node->rtts, WEFT_RTT_ASK, ktime_get_ns() - lr->asked);
 	if (out.effects & WEFT_DO_BACKOFF)
-		weft_stat_inc(&kl->locks->node->counters, WEFT_STAT_NACKS);
+		weft_stat_inc(&lr->locks->node->counters, WEFT_STAT_NACKS);
 	else if (out.effects & WEFT_DO_TIMER)
-		kl->losses = 0;
+		lr->losses = 0;
 	/* WHY_FULL: the region has no room for another lock; other failures are -EIO */
 	if (out.effects & WEFT_DO_FAIL && msg->info == WEFT_WHY_FULL)
-		weft_klock_fail_all(kl, -ENOLCK);
-	weft_klock_act(kl, &out, outbox);
+		weft_lockres_fail_all(lr, -ENOLCK);
+	weft_lockres_act(lr, &out, outbox);
 }
 
 /*
@@ -71,7 +71,7 @@ static bool recv_unknown(struct weft_locks *locks, const struct weft_msg *msg,
 			 struct weft_outbox *outbox)
 {
 	struct weft_lock_out out;
-	struct weft_klock *kl;
+	struct weft_lockres *lr;
 	struct weft_lock lock;
 	u32 i;
 	int err;
@@ -86,39 +86,39 @@ static bool recv_unknown(struct weft_locks *locks, const struct weft_msg *msg,
 					&out.send[i].msg);
 		return true;
 	}
-	if (READ_ONCE(locks->mode) == WEFT_KLOCKS_OFF)
+	if (READ_ONCE(locks->mode) == WEFT_LOCKRESS_OFF)
 		return true;
 	if (atomic_inc_return(&locks->strays) > STRAYS_MAX) {
 		atomic_dec(&locks->strays);
 		return true;
 	}
-	kl = weft_klock_alloc(locks, msg->line, GFP_ATOMIC);
-	if (!kl) {
+	lr = weft_lockres_alloc(locks, msg->line, GFP_ATOMIC);
+	if (!lr) {
 		atomic_dec(&locks->strays);
 		weft_stat_inc(&locks->node->counters, WEFT_STAT_MSG_NO_MEMORY);
 		return true;
 	}
-	kl->stray = true;
-	kl->leaving = true;
-	spin_lock_bh(&kl->lock);
-	err = xa_insert_bh(&locks->table, msg->line, kl, GFP_ATOMIC);
+	lr->stray = true;
+	lr->leaving = true;
+	spin_lock_bh(&lr->lock);
+	err = xa_insert_bh(&locks->table, msg->line, lr, GFP_ATOMIC);
 	if (err) {
-		spin_unlock_bh(&kl->lock);
-		weft_klock_discard(kl);
+		spin_unlock_bh(&lr->lock);
+		weft_lockres_discard(lr);
 		atomic_dec(&locks->strays);
 		return err != -EBUSY;
 	}
-	kl->core = lock;
-	weft_klock_act(kl, &out, outbox);
-	weft_klock_end(kl, outbox);
-	weft_klock_put(kl);
+	lr->core = lock;
+	weft_lockres_act(lr, &out, outbox);
+	weft_lockres_end(lr, outbox);
+	weft_lockres_put(lr);
 	return true;
 }
 
-void weft_klock_recv(struct weft_locks *locks, const struct weft_msg *msg)
+void weft_lockres_recv(struct weft_locks *locks, const struct weft_msg *msg)
 {
 	struct weft_outbox outbox;
-	struct weft_klock *kl;
+	struct weft_lockres *lr;
 	bool done = false;
 
 	if (weft_line_kind(msg->line) != WEFT_KIND_LOCK ||
@@ -128,17 +128,17 @@ void weft_klock_recv(struct weft_locks *locks, const struct weft_msg *msg)
 	/* pairs with synchronize_rcu() of weft_locks_stop() */
 	rcu_read_lock();
 	while (!done) {
-		kl = weft_klock_find(&locks->table, msg->line);
-		if (!kl) {
+		lr = weft_lockres_find(&locks->table, msg->line);
+		if (!lr) {
 			done = recv_unknown(locks, msg, &outbox);
 			continue;
 		}
-		spin_lock_bh(&kl->lock);
-		done = !kl->dead;
+		spin_lock_bh(&lr->lock);
+		done = !lr->dead;
 		if (done)
-			recv_known(kl, msg, &outbox);
-		weft_klock_end(kl, &outbox);
-		weft_klock_put(kl);
+			recv_known(lr, msg, &outbox);
+		weft_lockres_end(lr, &outbox);
+		weft_lockres_put(lr);
 	}
 	rcu_read_unlock();
 	weft_outbox_send(&outbox);

@@ -7,6 +7,6 @@ struct weft_msg;
 struct weft_locks;
 
 /* Take in a message for any lock of this node, known or not.  Softirq. */
-void weft_klock_recv(struct weft_locks *locks, const struct weft_msg *msg);
+void weft_lockres_recv(struct weft_locks *locks, const struct weft_msg *msg);
 
 #endif /* WEFT_LOCKARRIVE_H */

@@ -2,7 +2,7 @@
 /*
  * Which blocks a lock guards, as programs say by WEFT_IOC_LOCK_BIND: each block belongs to one
  * lock of the region at most.  Called by lockfile.c for an ioctl and for the end of a file.
- * Only weft_slots.lock is held here; a lock's own spinlock is taken by weft_klock_bind().
+ * Only weft_slots.lock is held here; a lock's own spinlock is taken by weft_lockres_bind().
  */
 #include <linux/sched.h>
 #include <linux/slab.h>
@@ -10,7 +10,7 @@
 
 #include "locks/bind.h"
 #include "locks/guard.h"
-#include "locks/klock.h"
+#include "locks/lockres.h"
 #include "locks/observe.h"
 #include "locks/slots.h"
 #include "locks/wait.h"
@@ -18,11 +18,11 @@
 
 #define BIND_BYTES	16	/* what an entry of weft_lockfile.binds takes */
 
-/* Take the blocks that @kl guards out of weft_slots.bound, but for those of @guard. */
-static void let_go(struct weft_slots *slots, const struct weft_klock *kl,
+/* Take the blocks that @lr guards out of weft_slots.bound, but for those of @guard. */
+static void let_go(struct weft_slots *slots, const struct weft_lockres *lr,
 		   const struct weft_guard *guard)
 {
-	const struct weft_guard *old = kl->guard;
+	const struct weft_guard *old = lr->guard;
 	u32 i;
 
 	for (i = 0; old && i < old->n; i++)
@@ -33,12 +33,12 @@ static void let_go(struct weft_slots *slots, const struct weft_klock *kl,
 /*
  * The lock that has the block by a weak guard, which makes way for @guard; NULL: there is none.
  */
-static struct weft_klock *weaker(struct weft_slots *slots, void *found,
-				 const struct weft_guard *guard)
+static struct weft_lockres *weaker(struct weft_slots *slots, void *found,
+				   const struct weft_guard *guard)
 {
-	struct weft_klock *kl = xa_load(&slots->slot, xa_to_value(found));
+	struct weft_lockres *lr = xa_load(&slots->slot, xa_to_value(found));
 
-	return kl && kl->guard && kl->guard->weak && !guard->weak ? kl : NULL;
+	return lr && lr->guard && lr->guard->weak && !guard->weak ? lr : NULL;
 }
 
 /*
@@ -62,10 +62,10 @@ static int claim(struct weft_slots *slots, const struct weft_guard *guard,
 		void *found = xa_load(&slots->bound, guard->block[i]);
 
 		if (found && found != entry) {
-			struct weft_klock *kl = weaker(slots, found, guard);
+			struct weft_lockres *lr = weaker(slots, found, guard);
 
-			let_go(slots, kl, NULL);
-			weft_guard_put(weft_klock_bind(kl, NULL));
+			let_go(slots, lr, NULL);
+			weft_guard_put(weft_lockres_bind(lr, NULL));
 		}
 		err = xa_err(xa_store(&slots->bound, guard->block[i], entry,
 				      GFP_KERNEL_ACCOUNT));
@@ -81,26 +81,26 @@ static int claim(struct weft_slots *slots, const struct weft_guard *guard,
 }
 
 /*
- * Make @guard the guard of @kl; NULL: it guards nothing.  Consumes a reference to @guard, in any
+ * Make @guard the guard of @lr; NULL: it guards nothing.  Consumes a reference to @guard, in any
  * case.
  */
-static int rebind(struct weft_slots *slots, struct weft_klock *kl, struct weft_guard *guard)
+static int rebind(struct weft_slots *slots, struct weft_lockres *lr, struct weft_guard *guard)
 {
 	/* stable: only written with weft_slots.lock */
-	struct weft_guard *old = kl->guard;
+	struct weft_guard *old = lr->guard;
 	int err = 0;
 
 	lockdep_assert_held(&slots->lock);
 	if (guard)
-		err = claim(slots, guard, kl->slot, old);
+		err = claim(slots, guard, lr->slot, old);
 	if (err) {
 		weft_guard_put(guard);
 		return err;
 	}
-	let_go(slots, kl, guard);
+	let_go(slots, lr, guard);
 	if (guard)
 		weft_observe_said(slots, guard);
-	weft_guard_put(weft_klock_bind(kl, guard));
+	weft_guard_put(weft_lockres_bind(lr, guard));
 	return 0;
 }
 
@@ -136,35 +136,35 @@ static void release_bind(struct weft_lockfile *lf, u32 slot)
  * The file says what the lock guards; @guard NULL: it takes that back.  @weak: the file may not
  * be written to, so its word does not replace that of a file that may.
  */
-static int bind_by(struct weft_lockfile *lf, struct weft_klock *kl,
+static int bind_by(struct weft_lockfile *lf, struct weft_lockres *lr,
 		   struct weft_guard *guard, bool weak)
 {
 	struct weft_slots *slots = lf->slots;
 	int err = 0;
 
 	lockdep_assert_held(&slots->lock);
-	if (weak && kl->guard && !kl->guard->weak) {
+	if (weak && lr->guard && !lr->guard->weak) {
 		weft_guard_put(guard);
 		return 0;
 	}
 	if (guard)
 		guard->weak = weak;
 	if (guard)
-		err = reserve_bind(lf, kl->slot);
+		err = reserve_bind(lf, lr->slot);
 	if (err) {
 		weft_guard_put(guard);
 		return err;
 	}
-	err = rebind(slots, kl, guard);
+	err = rebind(slots, lr, guard);
 	if (err) {
-		release_bind(lf, kl->slot);
+		release_bind(lf, lr->slot);
 	} else if (guard) {
-		kl->binders += !xa_load(&lf->binds, kl->slot);
+		lr->binders += !xa_load(&lf->binds, lr->slot);
 		/* cannot fail: reserve_bind() */
-		xa_store(&lf->binds, kl->slot, xa_mk_value(1), GFP_KERNEL);
-	} else if (xa_erase(&lf->binds, kl->slot)) {
+		xa_store(&lf->binds, lr->slot, xa_mk_value(1), GFP_KERNEL);
+	} else if (xa_erase(&lf->binds, lr->slot)) {
 		weft_lockfile_uncount(lf, BIND_BYTES);
-		kl->binders--;
+		lr->binders--;
 	}
 	return err;
 }
@@ -176,10 +176,10 @@ void weft_lockbind_forget(struct weft_slots *slots, struct weft_lockfile *lf)
 
 	lockdep_assert_held(&slots->lock);
 	xa_for_each(&lf->binds, slot, entry) {
-		struct weft_klock *kl = xa_load(&slots->slot, slot);
+		struct weft_lockres *lr = xa_load(&slots->slot, slot);
 
-		if (kl && !--kl->binders)
-			rebind(slots, kl, NULL);
+		if (lr && !--lr->binders)
+			rebind(slots, lr, NULL);
 		cond_resched();
 	}
 	xa_destroy(&lf->binds);
@@ -206,13 +206,13 @@ long weft_lockbind_ioctl(struct weft_lockfile *lf, bool weak,
 {
 	struct weft_guard *guard = NULL;
 	struct weft_lock_bind b;
-	struct weft_klock *kl;
+	struct weft_lockres *lr;
 	int err;
 
 	if (copy_from_user(&b, arg, sizeof(b)))
 		return -EFAULT;
-	kl = weft_lockfile_klock(lf, b.slot);
-	if (!kl)
+	lr = weft_lockfile_lockres(lf, b.slot);
+	if (!lr)
 		return -EBADF;
 	if (b.n) {
 		guard = read_ranges(lf->slots->region, &b);
@@ -223,7 +223,7 @@ long weft_lockbind_ioctl(struct weft_lockfile *lf, bool weak,
 		weft_guard_put(guard);
 		return -EINTR;
 	}
-	err = bind_by(lf, kl, guard, weak);
+	err = bind_by(lf, lr, guard, weak);
 	mutex_unlock(&lf->slots->lock);
 	return err;
 }

@@ -12,7 +12,7 @@
 #include <linux/slab.h>
 
 #include "locks/holds.h"
-#include "locks/klock.h"
+#include "locks/lockres.h"
 #include "locks/reclaim.h"
 #include "locks/slots.h"
 
@@ -163,14 +163,14 @@ static void count_counts(struct batch *b, const struct weft_lockfile *lf)
 static void fill(struct weft_slots *slots, struct batch *b)
 {
 	unsigned long slot = slots->settle_at;
-	struct weft_klock *kl;
+	struct weft_lockres *lr;
 
 	b->n = 0;
-	for (kl = xa_find(&slots->slot, &slot, ULONG_MAX, WEFT_SLOT_UNSETTLED);
-	     kl && b->n < SETTLE_BATCH;
-	     kl = xa_find_after(&slots->slot, &slot, ULONG_MAX, WEFT_SLOT_UNSETTLED))
-		b->s[b->n++] = (struct weft_settling){ .kl = kl, .slot = (u32)slot };
-	slots->settle_at = kl ? slot : 0;
+	for (lr = xa_find(&slots->slot, &slot, ULONG_MAX, WEFT_SLOT_UNSETTLED);
+	     lr && b->n < SETTLE_BATCH;
+	     lr = xa_find_after(&slots->slot, &slot, ULONG_MAX, WEFT_SLOT_UNSETTLED))
+		b->s[b->n++] = (struct weft_settling){ .lr = lr, .slot = (u32)slot };
+	slots->settle_at = lr ? slot : 0;
 }
 
 static void settle_batch(struct weft_slots *slots, struct batch *b)
@@ -180,8 +180,8 @@ static void settle_batch(struct weft_slots *slots, struct batch *b)
 	u32 i;
 
 	for (i = 0; i < b->n; i++)
-		weft_klock_look(&b->s[i]);
-	/* read in the opposite order of the programs' writes: weft_klock_look() */
+		weft_lockres_look(&b->s[i]);
+	/* read in the opposite order of the programs' writes: weft_lockres_look() */
 	smp_rmb();
 	xa_for_each(&slots->files, owner, lf)
 		count_entries(b, lf);
@@ -190,7 +190,7 @@ static void settle_batch(struct weft_slots *slots, struct batch *b)
 	xa_for_each(&slots->files, owner, lf)
 		count_counts(b, lf);
 	for (i = 0; i < b->n; i++)
-		if (!b->s[i].changing && weft_klock_settle(&b->s[i]))
+		if (!b->s[i].changing && weft_lockres_settle(&b->s[i]))
 			xa_clear_mark(&slots->slot, b->s[i].slot, WEFT_SLOT_UNSETTLED);
 }
 
@@ -277,7 +277,7 @@ static void bury_entries(struct weft_slots *slots, struct weft_lockfile *lf,
 
 void weft_holds_bury(struct weft_slots *slots, struct weft_lockfile *lf)
 {
-	struct weft_klock *kl;
+	struct weft_lockres *lr;
 	struct xarray listed;
 	unsigned long slot, now;
 
@@ -286,14 +286,14 @@ void weft_holds_bury(struct weft_slots *slots, struct weft_lockfile *lf)
 	bury_entries(slots, lf, &listed);
 	/* before waiters look at the lists again */
 	weft_lists_leave(slots, lf);
-	xa_for_each(&slots->slot, slot, kl) {
+	xa_for_each(&slots->slot, slot, lr) {
 		bool pending = xa_get_mark(&slots->slot, slot, WEFT_SLOT_CHANGING);
 		u32 readers = readers_of(lf, slot);
 		void *n = xa_load(&listed, slot);
 
-		if (pending || readers || n || weft_klock_concerns(kl, lf->owner))
-			weft_klock_bury(kl, lf->owner, readers,
-					n ? xa_to_value(n) : 0, pending);
+		if (pending || readers || n || weft_lockres_concerns(lr, lf->owner))
+			weft_lockres_bury(lr, lf->owner, readers,
+					  n ? xa_to_value(n) : 0, pending);
 		if (pending)
 			xa_clear_mark(&slots->slot, slot, WEFT_SLOT_CHANGING);
 		cond_resched();

@@ -20,9 +20,9 @@
 
 static_assert(STREAK_MAX <= U8_MAX && WORTH <= U8_MAX, "fields of struct weft_learnt");
 
-static void count(const struct weft_klock *kl, unsigned int stat)
+static void count(const struct weft_lockres *lr, unsigned int stat)
 {
-	weft_stat_inc(&kl->locks->node->counters, stat);
+	weft_stat_inc(&lr->locks->node->counters, stat);
 }
 
 /* --- entries ------------------------------------------------------------------------------ */
@@ -56,24 +56,24 @@ static void unlearn(struct weft_learn *learn, struct weft_learnt *e, struct weft
  * The block came in vain: forget it.  Unless it was of use before, it takes twice as many misses
  * to be learnt again.
  */
-static void forget(struct weft_klock *kl, struct weft_learnt *e, struct weft_outbox *outbox)
+static void forget(struct weft_lockres *lr, struct weft_learnt *e, struct weft_outbox *outbox)
 {
-	count(kl, WEFT_STAT_LOCK_FORGOTTEN);
+	count(lr, WEFT_STAT_LOCK_FORGOTTEN);
 	e->need = e->saved >= WORTH ? STREAK : min(e->need * 2, STREAK_MAX);
-	unlearn(kl->learn, e, outbox);
+	unlearn(lr->learn, e, outbox);
 }
 
 /* An entry for a block: a free one, or that of a block that was idle; NULL: none. */
-static struct weft_learnt *add(struct weft_klock *kl, u64 block, struct weft_outbox *outbox)
+static struct weft_learnt *add(struct weft_lockres *lr, u64 block, struct weft_outbox *outbox)
 {
-	struct weft_learn *learn = kl->learn;
+	struct weft_learn *learn = lr->learn;
 	struct weft_learnt *e = NULL;
 	u32 i;
 
 	if (learn->n < WEFT_LEARN_BLOCKS)
 		e = &learn->learnt[learn->n++];
 	for (i = 0; !e && i < learn->n; i++) {
-		u32 ago = kl->grants - learn->learnt[i].turn;
+		u32 ago = lr->grants - learn->learnt[i].turn;
 
 		/*
 		 * entries of this turn and the last one stay: more blocks than fit would evict
@@ -89,31 +89,31 @@ static struct weft_learnt *add(struct weft_klock *kl, u64 block, struct weft_out
 	return e;
 }
 
-static void learn_it(struct weft_klock *kl, struct weft_learnt *e)
+static void learn_it(struct weft_lockres *lr, struct weft_learnt *e)
 {
-	struct weft_block *blk = weft_block_find(kl->learn->region, e->block);
+	struct weft_block *blk = weft_block_find(lr->learn->region, e->block);
 
 	if (!blk)
 		return;
-	if (weft_guarded_learn(blk, kl->learn->lock)) {
+	if (weft_guarded_learn(blk, lr->learn->lock)) {
 		e->credit = CREDIT;
 		e->saved = 0;
-		count(kl, WEFT_STAT_LOCK_LEARNT);
+		count(lr, WEFT_STAT_LOCK_LEARNT);
 	}
 	weft_block_put(blk);
 }
 
-void weft_learn_missed(struct weft_klock *kl, u64 block, bool same, struct weft_outbox *outbox)
+void weft_learn_missed(struct weft_lockres *lr, u64 block, bool same, struct weft_outbox *outbox)
 {
-	struct weft_learnt *e = find(kl->learn, block);
+	struct weft_learnt *e = find(lr->learn, block);
 	u32 ago;
 
-	lockdep_assert_held(&kl->lock);
+	lockdep_assert_held(&lr->lock);
 	if (!e)
-		e = add(kl, block, outbox);
+		e = add(lr, block, outbox);
 	if (!e || e->credit)
 		return;
-	ago = kl->grants - e->turn;
+	ago = lr->grants - e->turn;
 	if (e->streak && !ago)
 		return;
 	/* each turn without a miss takes one off the streak */
@@ -122,38 +122,38 @@ void weft_learn_missed(struct weft_klock *kl, u64 block, bool same, struct weft_
 	else
 		e->streak -= ago - 1;
 	e->streak += e->streak < U8_MAX;
-	e->turn = kl->grants;
+	e->turn = lr->grants;
 	if (e->streak >= e->need)
-		learn_it(kl, e);
+		learn_it(lr, e);
 }
 
-void weft_learn_give_way(struct weft_klock *kl, u64 block, struct weft_outbox *outbox)
+void weft_learn_give_way(struct weft_lockres *lr, u64 block, struct weft_outbox *outbox)
 {
-	struct weft_learnt *e = find(kl->learn, block);
+	struct weft_learnt *e = find(lr->learn, block);
 
-	lockdep_assert_held(&kl->lock);
+	lockdep_assert_held(&lr->lock);
 	if (e)
-		unlearn(kl->learn, e, outbox);
+		unlearn(lr->learn, e, outbox);
 }
 
-void weft_learn_forget(struct weft_klock *kl, struct weft_outbox *outbox)
+void weft_learn_forget(struct weft_lockres *lr, struct weft_outbox *outbox)
 {
 	u32 i;
 
-	lockdep_assert_held(&kl->lock);
-	if (!kl->learn)
+	lockdep_assert_held(&lr->lock);
+	if (!lr->learn)
 		return;
-	for (i = 0; i < kl->learn->n; i++)
-		unlearn(kl->learn, &kl->learn->learnt[i], outbox);
-	kl->learn->n = 0;
+	for (i = 0; i < lr->learn->n; i++)
+		unlearn(lr->learn, &lr->learn->learnt[i], outbox);
+	lr->learn->n = 0;
 }
 
-u32 weft_learn_list(const struct weft_klock *kl, u64 block[WEFT_LEARN_BLOCKS])
+u32 weft_learn_list(const struct weft_lockres *lr, u64 block[WEFT_LEARN_BLOCKS])
 {
-	const struct weft_learn *learn = kl->learn;
+	const struct weft_learn *learn = lr->learn;
 	u32 i, n = 0;
 
-	lockdep_assert_held(&kl->lock);
+	lockdep_assert_held(&lr->lock);
 	for (i = 0; i < learn->n; i++)
 		if (learn->learnt[i].credit)
 			block[n++] = learn->learnt[i].block;
@@ -176,13 +176,13 @@ static struct weft_block *next_cached(const struct weft_learn *learn, u32 *i, bo
 	return blk;
 }
 
-void weft_learn_expect(struct weft_klock *kl, u8 perm, u32 txn, struct weft_outbox *outbox)
+void weft_learn_expect(struct weft_lockres *lr, u8 perm, u32 txn, struct weft_outbox *outbox)
 {
-	struct weft_learn *learn = kl->learn;
+	struct weft_learn *learn = lr->learn;
 	struct weft_block *blk;
 	u32 i = 0;
 
-	lockdep_assert_held(&kl->lock);
+	lockdep_assert_held(&lr->lock);
 	if (!READ_ONCE(weft_lock_tuning.learn))
 		return;
 	while ((blk = next_cached(learn, &i, true))) {
@@ -190,62 +190,62 @@ void weft_learn_expect(struct weft_klock *kl, u8 perm, u32 txn, struct weft_outb
 		if (weft_guarded_learn(blk, learn->lock))
 			weft_guarded_expect(blk, perm, txn, outbox);
 		else
-			forget(kl, &learn->learnt[i - 1], outbox);
+			forget(lr, &learn->learnt[i - 1], outbox);
 		weft_block_put(blk);
 	}
 }
 
-void weft_learn_drop(struct weft_klock *kl, struct weft_outbox *outbox)
+void weft_learn_drop(struct weft_lockres *lr, struct weft_outbox *outbox)
 {
 	struct weft_block *blk;
 	u32 i = 0;
 
-	lockdep_assert_held(&kl->lock);
-	while ((blk = next_cached(kl->learn, &i, true))) {
+	lockdep_assert_held(&lr->lock);
+	while ((blk = next_cached(lr->learn, &i, true))) {
 		weft_guarded_drop(blk, outbox);
 		weft_block_put(blk);
 	}
 }
 
-void weft_learn_come(struct weft_klock *kl, bool passed, struct weft_outbox *outbox)
+void weft_learn_come(struct weft_lockres *lr, bool passed, struct weft_outbox *outbox)
 {
 	struct weft_block *blk;
 	u32 i = 0;
 
-	lockdep_assert_held(&kl->lock);
+	lockdep_assert_held(&lr->lock);
 	/* a block that did not come with the lock would never be judged of no use */
 	if (!READ_ONCE(weft_lock_tuning.learn) || !READ_ONCE(weft_lock_tuning.pass)) {
-		weft_learn_drop(kl, outbox);
+		weft_learn_drop(lr, outbox);
 		return;
 	}
-	while ((blk = next_cached(kl->learn, &i, true))) {
-		weft_guarded_come(blk, kl->core.state, passed, outbox);
+	while ((blk = next_cached(lr->learn, &i, true))) {
+		weft_guarded_come(blk, lr->core.state, passed, outbox);
 		weft_block_put(blk);
 	}
 }
 
 /* Offer blocks that are not learnt here, too: the next holders may have learnt them. */
-void weft_learn_pass(struct weft_klock *kl, const struct weft_successors *successors,
+void weft_learn_pass(struct weft_lockres *lr, const struct weft_successors *successors,
 		     struct weft_outbox *outbox)
 {
 	struct weft_block *blk;
 	u32 i = 0;
 
-	lockdep_assert_held(&kl->lock);
+	lockdep_assert_held(&lr->lock);
 	if (!READ_ONCE(weft_lock_tuning.learn))
 		return;
-	while ((blk = next_cached(kl->learn, &i, false))) {
-		weft_guarded_offer(blk, kl->learn->lock, successors, outbox);
+	while ((blk = next_cached(lr->learn, &i, false))) {
+		weft_guarded_offer(blk, lr->learn->lock, successors, outbox);
 		weft_block_put(blk);
 	}
 }
 
 /* Judge by @found (WEFT_GUARDED_*) whether it was of use that the block came with the lock. */
-static void judge(struct weft_klock *kl, struct weft_learnt *e, u32 found,
+static void judge(struct weft_lockres *lr, struct weft_learnt *e, u32 found,
 		  struct weft_outbox *outbox)
 {
 	if (found & WEFT_GUARDED_SAVED) {
-		e->turn = kl->grants;
+		e->turn = lr->grants;
 		e->saved += e->saved < U8_MAX;
 		e->credit = min(e->credit + 1, CREDIT);
 	}
@@ -254,36 +254,36 @@ static void judge(struct weft_klock *kl, struct weft_learnt *e, u32 found,
 	if (e->credit > 1)
 		e->credit--;
 	else
-		forget(kl, e, outbox);
+		forget(lr, e, outbox);
 }
 
-static void leave_one(struct weft_klock *kl, struct weft_learnt *e, struct weft_block *blk,
+static void leave_one(struct weft_lockres *lr, struct weft_learnt *e, struct weft_block *blk,
 		      u32 writer, struct weft_outbox *outbox)
 {
 	const struct weft_successors successors = { .writer = writer };
 
 	if (e->credit) {
 		weft_guarded_leave(blk, outbox);
-		judge(kl, e, weft_guarded_judge(blk, kl->learn->lock), outbox);
+		judge(lr, e, weft_guarded_judge(blk, lr->learn->lock), outbox);
 	}
 	if (!writer)
 		return;
 	/*
 	 * one of the readers that give up the lock owns the block, and has lent it to the others
 	 */
-	weft_guarded_offer(blk, kl->learn->lock, &successors, outbox);
+	weft_guarded_offer(blk, lr->learn->lock, &successors, outbox);
 	if (e->credit)
 		weft_guarded_return(blk, writer, outbox);
 }
 
-void weft_learn_leave(struct weft_klock *kl, u32 writer, struct weft_outbox *outbox)
+void weft_learn_leave(struct weft_lockres *lr, u32 writer, struct weft_outbox *outbox)
 {
 	struct weft_block *blk;
 	u32 i = 0;
 
-	lockdep_assert_held(&kl->lock);
-	while ((blk = next_cached(kl->learn, &i, false))) {
-		leave_one(kl, &kl->learn->learnt[i - 1], blk, writer, outbox);
+	lockdep_assert_held(&lr->lock);
+	while ((blk = next_cached(lr->learn, &i, false))) {
+		leave_one(lr, &lr->learn->learnt[i - 1], blk, writer, outbox);
 		weft_block_put(blk);
 	}
 }

@@ -17,7 +17,7 @@
 #include "blocks/region.h"
 #include "locks/bind.h"
 #include "locks/holds.h"
-#include "locks/klock.h"
+#include "locks/lockres.h"
 #include "locks/learn.h"
 #include "locks/lockfile.h"
 #include "locks/mapped.h"
@@ -34,7 +34,7 @@
 #define COMES_BACK_NS	NSEC_PER_SEC	/* a thread that is back within this keeps its place */
 #define WORDS_A_PAGE	(PAGE_SIZE / sizeof(struct weft_lock_word))
 /* Memory that a slot is charged for: lock, word, guard learning, its part of tables. */
-#define SLOT_BYTES	(sizeof(struct weft_klock) + sizeof(struct weft_lock_word) + \
+#define SLOT_BYTES	(sizeof(struct weft_lockres) + sizeof(struct weft_lock_word) + \
 			 sizeof(struct weft_learn) + 32)
 
 /* --- slots -------------------------------------------------------------------------------- */
@@ -114,11 +114,11 @@ static struct weft_lockfile *use_locks(struct weft_slots *slots, struct file *fi
 }
 
 /*
- * Give @kl the next free slot.  Return: 0; -ENOSPC: @max are in use; -ESTALE: @kl is dead, get
+ * Give @lr the next free slot.  Return: 0; -ENOSPC: @max are in use; -ESTALE: @lr is dead, get
  * it anew; other errors.
  */
 static int add_slot(struct weft_slots *slots, const struct weft_lockfile *lf,
-		    struct weft_klock *kl, u32 max)
+		    struct weft_lockres *lr, u32 max)
 {
 	u32 slot = slots->n;
 	struct page *page;
@@ -138,12 +138,12 @@ static int add_slot(struct weft_slots *slots, const struct weft_lockfile *lf,
 		goto out;
 	word = page_address(page) +
 	       slot % WORDS_A_PAGE * sizeof(struct weft_lock_word);
-	if (!weft_klock_attach(kl, word, slot, slots->lists)) {
+	if (!weft_lockres_attach(lr, word, slot, slots->lists)) {
 		uncount_slot(slots, lf);
 		err = -ESTALE;
 		goto out;
 	}
-	xa_store(&slots->slot, slot, kl, GFP_KERNEL); /* cannot fail: reserved above */
+	xa_store(&slots->slot, slot, lr, GFP_KERNEL); /* cannot fail: reserved above */
 	WRITE_ONCE(slots->n, slot + 1);
 	return 0;
 out:
@@ -155,19 +155,19 @@ static int open_slot(struct weft_lockfile *lf, u64 offset, u32 max, u32 *slot)
 {
 	struct weft_slots *slots = lf->slots;
 	u64 key = weft_line_key(slots->region->id, WEFT_KIND_LOCK, offset);
-	struct weft_klock *kl;
+	struct weft_lockres *lr;
 	int err;
 
 	do {
-		kl = weft_klock_get(slots->locks, key);
-		if (IS_ERR(kl))
-			return PTR_ERR(kl);
-		err = kl->word ? 0 : add_slot(slots, lf, kl, max);
+		lr = weft_lockres_get(slots->locks, key);
+		if (IS_ERR(lr))
+			return PTR_ERR(lr);
+		err = lr->word ? 0 : add_slot(slots, lf, lr, max);
 		if (!err)
-			*slot = kl->slot;
+			*slot = lr->slot;
 		else
-			weft_klock_kick(kl); /* frees the lock if it was made just now */
-		weft_klock_put(kl);
+			weft_lockres_kick(lr); /* frees the lock if it was made just now */
+		weft_lockres_put(lr);
 	} while (err == -ESTALE);
 	return err;
 }
@@ -352,7 +352,7 @@ static long ioctl_op(struct file *file, unsigned int cmd, const struct weft_lock
 {
 	struct weft_lockfile *lf = lockfile_of(file);
 	struct weft_patience patience;
-	struct weft_klock *kl;
+	struct weft_lockres *lr;
 	struct weft_lock_op op;
 	struct weft_holder h;
 	bool came;
@@ -360,45 +360,45 @@ static long ioctl_op(struct file *file, unsigned int cmd, const struct weft_lock
 
 	if (copy_from_user(&op, arg, sizeof(op)))
 		return -EFAULT;
-	kl = weft_lockfile_klock(lf, op.slot);
-	if (!kl)
+	lr = weft_lockfile_lockres(lf, op.slot);
+	if (!lr)
 		return -EBADF;
 	err = holder_of(file, &op, &h);
 	if (err)
 		return err;
 	if (cmd == WEFT_IOC_LOCK_RELEASE)
-		return weft_klock_release(kl, &h);
+		return weft_lockres_release(lr, &h);
 	err = patience_of(&op, &patience);
 	if (err)
 		return err;
 	h.since = since(lf, op.slot);
-	err = weft_klock_acquire(kl, &h, &patience, &came);
+	err = weft_lockres_acquire(lr, &h, &patience, &came);
 	if (!err)
 		weft_observe_taken(lf->slots, op.slot);
 	if (!err && came)
-		weft_mapped_map(lf->slots, kl, h.perm);
+		weft_mapped_map(lf->slots, lr, h.perm);
 	if (err == -ERESTARTSYS)
 		note_interrupted(lf, op.slot, h.since);
-	if (!err && op.flags & WEFT_LOCK_HEAR && weft_word_died(kl))
+	if (!err && op.flags & WEFT_LOCK_HEAR && weft_word_died(lr))
 		return WEFT_LOCK_OWNER_DIED;
 	return err;
 }
 
 /* Do @what to the lock of a slot.  @writes: refused to a file that may not be written to. */
 static long ioctl_slot(struct file *file, const u32 __user *arg, bool writes,
-		       void (*what)(struct weft_klock *kl))
+		       void (*what)(struct weft_lockres *lr))
 {
-	struct weft_klock *kl;
+	struct weft_lockres *lr;
 	u32 slot;
 
 	if (writes && !(file->f_mode & FMODE_WRITE))
 		return -EACCES;
 	if (get_user(slot, arg))
 		return -EFAULT;
-	kl = weft_lockfile_klock(lockfile_of(file), slot);
-	if (!kl)
+	lr = weft_lockfile_lockres(lockfile_of(file), slot);
+	if (!lr)
 		return -EBADF;
-	what(kl);
+	what(lr);
 	return 0;
 }
 
@@ -408,14 +408,14 @@ static long ioctl_event(struct file *file, unsigned int cmd, struct weft_eventco
 	struct weft_patience patience;
 	struct weft_lock_op op;
 	struct weft_holder h;
-	struct weft_klock *kl;
+	struct weft_lockres *lr;
 	struct weft_eventcount e;
 	int err;
 
 	if (copy_from_user(&e, arg, sizeof(e)))
 		return -EFAULT;
-	kl = weft_lockfile_klock(lf, e.slot);
-	if (!kl)
+	lr = weft_lockfile_lockres(lf, e.slot);
+	if (!lr)
 		return -EBADF;
 	if (e.flags & ~(WEFT_LOCK_UNTIL | WEFT_EVENT_UNCOUNTED))
 		return -EINVAL;
@@ -427,14 +427,14 @@ static long ioctl_event(struct file *file, unsigned int cmd, struct weft_eventco
 	if (err)
 		return err;
 	if (cmd == WEFT_IOC_EVENT_AWAIT)
-		return weft_eventcount_await(kl, e.count, &patience);
+		return weft_eventcount_await(lr, e.count, &patience);
 	err = holder_of(file, &op, &h);
 	if (err)
 		return err;
 	h.since = ktime_get_ns();
 	if (e.flags & WEFT_EVENT_UNCOUNTED)
-		weft_eventcount_count(kl);
-	err = weft_eventcount_read(kl, &h, &patience, &e.count);
+		weft_eventcount_count(lr);
+	err = weft_eventcount_read(lr, &h, &patience, &e.count);
 	if (err)
 		return err;
 	return put_user(e.count, &arg->count);
@@ -452,9 +452,9 @@ long weft_lockfile_ioctl(struct weft_slots *slots, struct file *file, unsigned i
 	case WEFT_IOC_LOCK_RELEASE:
 		return ioctl_op(file, cmd, user);
 	case WEFT_IOC_LOCK_WAKE:
-		return ioctl_slot(file, user, false, weft_klock_kick);
+		return ioctl_slot(file, user, false, weft_lockres_kick);
 	case WEFT_IOC_LOCK_MEND:
-		return ioctl_slot(file, user, true, weft_klock_mend);
+		return ioctl_slot(file, user, true, weft_lockres_mend);
 	case WEFT_IOC_EVENT_READ:
 	case WEFT_IOC_EVENT_AWAIT:
 		return ioctl_event(file, cmd, user);
@@ -555,12 +555,12 @@ int weft_lockfile_mmap(struct weft_slots *slots, struct file *file, struct vm_ar
 static void drop_slots(struct weft_slots *slots)
 {
 	unsigned long slot, uid;
-	struct weft_klock *kl;
+	struct weft_lockres *lr;
 	void *taken;
 
 	lockdep_assert_held(&slots->lock);
-	xa_for_each(&slots->slot, slot, kl) {
-		weft_klock_detach(kl);
+	xa_for_each(&slots->slot, slot, lr) {
+		weft_lockres_detach(lr);
 		cond_resched();
 	}
 	xa_destroy(&slots->slot);
@@ -592,7 +592,7 @@ void weft_lockfile_release(struct file *file)
 	mutex_unlock(&slots->lock);
 	if (dropped) {
 		weft_release_left(slots);
-		weft_klock_trim(slots->locks, slots->region->id);
+		weft_lockres_trim(slots->locks, slots->region->id);
 	}
 	weft_shared_put(&lf->pages);
 	weft_lockquota_return(lf->uid, lf->taken);

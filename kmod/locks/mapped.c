@@ -14,7 +14,7 @@
 #include "blocks/guarded.h"
 #include "blocks/region.h"
 #include "locks/guard.h"
-#include "locks/klock.h"
+#include "locks/lockres.h"
 #include "locks/mapped.h"
 #include "locks/wait.h"
 #include "net/node.h"
@@ -115,12 +115,12 @@ static void add_block(struct to_map *m, struct weft_region *region, u64 block, u
 	m->n++;
 }
 
-static void add_all(struct to_map *m, struct weft_klock *kl, u8 perm)
+static void add_all(struct to_map *m, struct weft_lockres *lr, u8 perm)
 {
 	struct weft_guarded_blocks b;
 	u32 i;
 
-	weft_klock_blocks(kl, &b);
+	weft_lockres_blocks(lr, &b);
 	for (i = 0; i < b.n && !signal_pending(current); i++)
 		add_block(m, b.region, b.block[i], perm);
 	weft_guard_put(b.guard);
@@ -172,12 +172,12 @@ out:
 	WRITE_ONCE(slots->mappers[weft_mapper()], 0);
 }
 
-void weft_mapped_map(struct weft_slots *slots, struct weft_klock *kl, u8 perm)
+void weft_mapped_map(struct weft_slots *slots, struct weft_lockres *lr, u8 perm)
 {
 	struct to_map m = { .n = 0 };
 
 	if (!current->mm || !READ_ONCE(weft_lock_tuning.map) || !is_known(slots))
 		return;
-	add_all(&m, kl, perm);
+	add_all(&m, lr, perm);
 	map_all(slots, &m);
 }

@@ -13,7 +13,7 @@
 #include "locks/slots.h"
 
 struct vm_area_struct;
-struct weft_klock;
+struct weft_lockres;
 
 #define WEFT_MAPPED_MAX		16	/* pages that one acquisition maps, at most */
 
@@ -47,6 +47,6 @@ static inline void weft_mapped_note(struct weft_slots *slots, const struct vm_ar
  * Process context, no lock held.  Waits for blocks that come with the lock, as long as that is
  * expected to take.  Pages that cannot be mapped are left to page faults.
  */
-void weft_mapped_map(struct weft_slots *slots, struct weft_klock *kl, u8 perm);
+void weft_mapped_map(struct weft_slots *slots, struct weft_lockres *lr, u8 perm);
 
 #endif /* WEFT_MAPPED_H */

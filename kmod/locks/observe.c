@@ -57,36 +57,36 @@ void weft_observe_taken(struct weft_slots *slots, u32 slot)
  * Does this thread hold the lock?  By the word, which programs write: a program that lies there
  * slows down the processes that share the region, which it could do without.
  */
-static bool has(const struct weft_klock *kl)
+static bool has(const struct weft_lockres *lr)
 {
 	u64 word, holder;
 
-	lockdep_assert_held(&kl->lock);
-	if (!kl->word)
+	lockdep_assert_held(&lr->lock);
+	if (!lr->word)
 		return false;
-	word = READ_ONCE(*kl->word);
+	word = READ_ONCE(*lr->word);
 	if (!(word & WEFT_WORD_OWNER))
 		return word & (WEFT_WORD_READERS | WEFT_WORD_LISTED);
-	holder = READ_ONCE(container_of(kl->word, struct weft_lock_word, word)->holder);
+	holder = READ_ONCE(container_of(lr->word, struct weft_lock_word, word)->holder);
 	/* programs that always ask the kernel need not name their thread */
 	return !holder || (u32)holder == (u32)task_pid_vnr(current);
 }
 
-static bool holds(struct weft_klock *kl)
+static bool holds(struct weft_lockres *lr)
 {
 	bool yes;
 
-	spin_lock_bh(&kl->lock);
-	yes = has(kl);
-	spin_unlock_bh(&kl->lock);
+	spin_lock_bh(&lr->lock);
+	yes = has(lr);
+	spin_unlock_bh(&lr->lock);
 	return yes;
 }
 
 /* The lock that this thread took last and still holds, with a reference; NULL: none. */
-static struct weft_klock *last_lock(struct weft_slots *slots)
+static struct weft_lockres *last_lock(struct weft_slots *slots)
 {
 	const u64 *b = bucket_of(slots);
-	struct weft_klock *kl;
+	struct weft_lockres *lr;
 	u32 i;
 
 	for (i = 0; i < WEFT_TAKERS_EACH; i++) {
@@ -94,12 +94,12 @@ static struct weft_klock *last_lock(struct weft_slots *slots)
 
 		if (t >> 32 != (u32)current->pid)
 			continue;
-		kl = weft_klock_find(&slots->slot, (u32)t);
-		if (!kl)
+		lr = weft_lockres_find(&slots->slot, (u32)t);
+		if (!lr)
 			continue;
-		if (holds(kl))
-			return kl;
-		weft_klock_put(kl);
+		if (holds(lr))
+			return lr;
+		weft_lockres_put(lr);
 	}
 	return NULL;
 }
@@ -108,27 +108,27 @@ static struct weft_klock *last_lock(struct weft_slots *slots)
  * The lock that has learnt the block, if this thread holds it: taken without the kernel, no
  * entry says so.
  */
-static struct weft_klock *its_lock(struct weft_slots *slots, const struct weft_block *blk)
+static struct weft_lockres *its_lock(struct weft_slots *slots, const struct weft_block *blk)
 {
 	u32 lock = blk ? READ_ONCE(blk->bound.lock) : 0;
-	struct weft_klock *kl;
+	struct weft_lockres *lr;
 
 	if (!lock || lock == WEFT_NO_LOCK)
 		return NULL;
-	kl = weft_klock_find(&slots->slot, lock - 1);
-	if (!kl || holds(kl))
-		return kl;
-	weft_klock_put(kl);
+	lr = weft_lockres_find(&slots->slot, lock - 1);
+	if (!lr || holds(lr))
+		return lr;
+	weft_lockres_put(lr);
 	return NULL;
 }
 
 /* --- misses ------------------------------------------------------------------------------- */
 
-static struct weft_learn *learn_alloc(struct weft_slots *slots, const struct weft_klock *kl)
+static struct weft_learn *learn_alloc(struct weft_slots *slots, const struct weft_lockres *lr)
 {
 	struct weft_learn *learn;
 
-	if (READ_ONCE(kl->learn) || READ_ONCE(kl->guard))
+	if (READ_ONCE(lr->learn) || READ_ONCE(lr->guard))
 		return NULL;
 	learn = kzalloc(sizeof(*learn), GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
 	if (learn)
@@ -136,53 +136,53 @@ static struct weft_learn *learn_alloc(struct weft_slots *slots, const struct wef
 	return learn;
 }
 
-static void with_lock(struct weft_slots *slots, struct weft_klock *kl, u64 block, bool same)
+static void with_lock(struct weft_slots *slots, struct weft_lockres *lr, u64 block, bool same)
 {
-	struct weft_learn *learn = learn_alloc(slots, kl);
+	struct weft_learn *learn = learn_alloc(slots, lr);
 	struct weft_outbox outbox;
 
-	weft_klock_begin(kl, &outbox);
+	weft_lockres_begin(lr, &outbox);
 	/* a guard that a program has said ends the learning */
-	if (kl->word && !kl->guard) {
-		if (!kl->learn && learn) {
-			learn->lock = kl->slot + 1;
-			kl->learn = learn;
+	if (lr->word && !lr->guard) {
+		if (!lr->learn && learn) {
+			learn->lock = lr->slot + 1;
+			lr->learn = learn;
 			learn = NULL;
 		}
-		if (kl->learn)
-			weft_learn_missed(kl, block, same, &outbox);
+		if (lr->learn)
+			weft_learn_missed(lr, block, same, &outbox);
 	}
-	weft_klock_end(kl, &outbox);
+	weft_lockres_end(lr, &outbox);
 	kfree(learn);
 }
 
 void weft_observe_missed(struct weft_slots *slots, u64 block)
 {
 	struct weft_block *blk;
-	struct weft_klock *kl;
+	struct weft_lockres *lr;
 	bool same = true;
 
 	if (!READ_ONCE(weft_lock_tuning.learn) || xa_load(&slots->bound, block))
 		return;
 	blk = weft_block_find(slots->region, block);
-	kl = last_lock(slots);
-	if (!kl)
-		kl = its_lock(slots, blk);
+	lr = last_lock(slots);
+	if (!lr)
+		lr = its_lock(slots, blk);
 	if (blk) {
-		same = weft_guarded_missed(blk, kl ? kl->slot + 1 : WEFT_NO_LOCK);
+		same = weft_guarded_missed(blk, lr ? lr->slot + 1 : WEFT_NO_LOCK);
 		weft_block_put(blk);
 	}
-	if (!kl)
+	if (!lr)
 		return;
-	with_lock(slots, kl, block, same);
-	weft_klock_put(kl);
+	with_lock(slots, lr, block, same);
+	weft_lockres_put(lr);
 }
 
 void weft_observe_said(struct weft_slots *slots, const struct weft_guard *guard)
 {
 	struct weft_outbox outbox;
 	struct weft_block *blk;
-	struct weft_klock *kl;
+	struct weft_lockres *lr;
 	u32 i, lock;
 
 	for (i = 0; i < guard->n; i++) {
@@ -191,12 +191,12 @@ void weft_observe_said(struct weft_slots *slots, const struct weft_guard *guard)
 			continue;
 		lock = READ_ONCE(blk->bound.learnt) ? READ_ONCE(blk->bound.lock) : 0;
 		weft_block_put(blk);
-		kl = lock ? weft_klock_find(&slots->slot, lock - 1) : NULL;
-		if (!kl)
+		lr = lock ? weft_lockres_find(&slots->slot, lock - 1) : NULL;
+		if (!lr)
 			continue;
-		weft_klock_begin(kl, &outbox);
-		weft_learn_give_way(kl, guard->block[i], &outbox);
-		weft_klock_end(kl, &outbox);
-		weft_klock_put(kl);
+		weft_lockres_begin(lr, &outbox);
+		weft_learn_give_way(lr, guard->block[i], &outbox);
+		weft_lockres_end(lr, &outbox);
+		weft_lockres_put(lr);
 	}
 }

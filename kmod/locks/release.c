@@ -41,53 +41,53 @@ static unsigned long limit(const struct weft_locks *locks)
 
 static void release_work(struct work_struct *work)
 {
-	struct weft_klock *kl = container_of(work, struct weft_klock, homing_work);
-	u32 region = weft_line_region(kl->core.key);
-	struct weft_locks *locks = kl->locks;
+	struct weft_lockres *lr = container_of(work, struct weft_lockres, homing_work);
+	u32 region = weft_line_region(lr->core.key);
+	struct weft_locks *locks = lr->locks;
 	struct weft_outbox outbox;
 	int err = weft_clean_marked(locks->regions, region, limit(locks));
 
 	if (err) {
 		weft_stat_inc(&locks->node->counters, WEFT_STAT_LOCK_UNSAFE);
 		pr_warn_ratelimited("weft: region %u: the lock at %llu is handed on before what was modified under it is home: its memory blade does not answer\n",
-				    region, weft_line_index(kl->core.key));
+				    region, weft_line_index(lr->core.key));
 	}
-	weft_klock_begin(kl, &outbox);
-	kl->homing = false;
-	kl->home = kl->homing_time == kl->home_time;
-	kl->home_moves = kl->homing_moves;
-	weft_klock_end(kl, &outbox);
-	weft_klock_put(kl);
+	weft_lockres_begin(lr, &outbox);
+	lr->homing = false;
+	lr->home = lr->homing_time == lr->home_time;
+	lr->home_moves = lr->homing_moves;
+	weft_lockres_end(lr, &outbox);
+	weft_lockres_put(lr);
 }
 
-bool weft_release_ready(struct weft_klock *kl)
+bool weft_release_ready(struct weft_lockres *lr)
 {
-	lockdep_assert_held(&kl->lock);
-	if (kl->core.state != WEFT_M)
+	lockdep_assert_held(&lr->lock);
+	if (lr->core.state != WEFT_M)
 		return true;
-	if (kl->homing)
+	if (lr->homing)
 		return false;
 	/* all is at home, and no program has held the lock since */
-	if (kl->home && kl->home_moves == kl->moves)
+	if (lr->home && lr->home_moves == lr->moves)
 		return true;
-	if (!is_asked(kl->locks, weft_line_region(kl->core.key)))
+	if (!is_asked(lr->locks, weft_line_region(lr->core.key)))
 		return true;
-	weft_stat_inc(&kl->locks->node->counters, WEFT_STAT_LOCK_HOME_FIRST);
-	kl->homing = true;
-	kl->homing_moves = kl->moves;
-	kl->homing_time = kl->home_time;
-	refcount_inc(&kl->ref);
+	weft_stat_inc(&lr->locks->node->counters, WEFT_STAT_LOCK_HOME_FIRST);
+	lr->homing = true;
+	lr->homing_moves = lr->moves;
+	lr->homing_time = lr->home_time;
+	refcount_inc(&lr->ref);
 	/* here, not with each lock: few ever use it; the work is not queued now */
-	INIT_WORK(&kl->homing_work, release_work);
-	queue_work(release_wq, &kl->homing_work);
+	INIT_WORK(&lr->homing_work, release_work);
+	queue_work(release_wq, &lr->homing_work);
 	return false;
 }
 
-void weft_release_void(struct weft_klock *kl)
+void weft_release_void(struct weft_lockres *lr)
 {
-	lockdep_assert_held(&kl->lock);
-	kl->home = false;
-	kl->home_time++;
+	lockdep_assert_held(&lr->lock);
+	lr->home = false;
+	lr->home_time++;
 }
 
 void weft_release_left_work(struct work_struct *work)

@@ -8,7 +8,7 @@
 #ifndef WEFT_RELEASE_H
 #define WEFT_RELEASE_H
 
-#include "locks/klock.h"
+#include "locks/lockres.h"
 
 struct weft_slots;
 
@@ -17,13 +17,13 @@ struct weft_slots;
  * write, before it leaves the node or is shared.  If not, the write-back begins; the lock is
  * looked at again when that is over, or after half of the time-out.
  */
-bool weft_release_ready(struct weft_klock *kl) __must_hold(&kl->lock);
+bool weft_release_ready(struct weft_lockres *lr) __must_hold(&lr->lock);
 
 /*
  * Programs of this node may take the lock without the kernel: it is not known to be clean any
  * more.
  */
-void weft_release_void(struct weft_klock *kl) __must_hold(&kl->lock);
+void weft_release_void(struct weft_lockres *lr) __must_hold(&lr->lock);
 
 /* The last file that used locks of the region is closed: write back without delay. */
 void weft_release_left(struct weft_slots *slots);

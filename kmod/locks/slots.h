@@ -17,7 +17,7 @@
 #include "weft.h"
 
 struct page;
-struct weft_klock;
+struct weft_lockres;
 struct weft_lists;
 struct weft_lockfile;
 struct weft_locks;
@@ -53,7 +53,7 @@ struct weft_slots {
 	struct weft_locks *locks; /* of the node */
 	struct mutex lock;	/* guards all but what says otherwise; taken inside mmap_lock */
 	struct xarray files;	/* files that use locks, struct weft_lockfile by owner number */
-	/* struct weft_klock by slot, with a reference each; marks: see above */
+	/* struct weft_lockres by slot, with a reference each; marks: see above */
 	struct xarray slot;
 	struct xarray bound;	/* slot of the lock that guards a block, by index of the block */
 	/* pages of lock words, by index.  Read without @lock through an open file */
@@ -109,7 +109,7 @@ static inline bool weft_slots_used(const struct weft_slots *slots)
 }
 
 /* The lock of a slot, valid while the file is open; NULL: there is none. */
-static inline struct weft_klock *weft_lockfile_klock(const struct weft_lockfile *lf, u32 slot)
+static inline struct weft_lockres *weft_lockfile_lockres(const struct weft_lockfile *lf, u32 slot)
 {
 	return lf ? xa_load(&lf->slots->slot, slot) : NULL;
 }

@@ -118,7 +118,7 @@ changes()
 			grep held /run/test-held && echo >$TRACING/trace" || return 1
 	on node1 "$LOCKS" take /weft/missed 0 w $((STEP_LIMIT * 1000)) >"$dir/took" &
 	pid=$!
-	on node2 sh -c "for i in \$(seq $((200 * SCALE))); do grep -q weft_klock_recv $TRACING/trace && break; sleep 0.2; done
+	on node2 sh -c "for i in \$(seq $((200 * SCALE))); do grep -q weft_lockres_recv $TRACING/trace && break; sleep 0.2; done
 		kill -USR1 \$(cat /run/test-holder)"
 	wait $pid && grep '^taken$' "$dir/took"
 }

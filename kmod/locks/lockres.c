@@ -9,7 +9,7 @@
 #include <linux/moduleparam.h>
 #include <linux/slab.h>
 
-#include "locks/klock.h"
+#include "locks/lockres.h"
 #include "net/node.h"
 
 struct weft_lock_tuning weft_lock_tuning = {
@@ -44,118 +44,118 @@ void weft_locks_woken(struct weft_locks *locks)
 }
 
 /* a cache of its own: a lock takes a little over 512 bytes, and a node may have very many */
-static struct kmem_cache *klock_cache;
-static struct lock_class_key klock_table_class;
+static struct kmem_cache *lockres_cache;
+static struct lock_class_key lockres_table_class;
 
-static void klock_free(struct rcu_head *rcu)
+static void lockres_free(struct rcu_head *rcu)
 {
-	kmem_cache_free(klock_cache, container_of(rcu, struct weft_klock, rcu));
+	kmem_cache_free(lockres_cache, container_of(rcu, struct weft_lockres, rcu));
 }
 
-void weft_klock_put(struct weft_klock *kl)
+void weft_lockres_put(struct weft_lockres *lr)
 {
-	struct weft_locks *locks = kl->locks;
+	struct weft_locks *locks = lr->locks;
 
-	if (!refcount_dec_and_test(&kl->ref))
+	if (!refcount_dec_and_test(&lr->ref))
 		return;
-	/* weft_klock_find() in softirq may still read @ref */
-	call_rcu(&kl->rcu, klock_free);
+	/* weft_lockres_find() in softirq may still read @ref */
+	call_rcu(&lr->rcu, lockres_free);
 	atomic_dec(&locks->alive);
 	weft_locks_woken(locks);
 }
 
-struct weft_klock *weft_klock_alloc(struct weft_locks *locks, u64 key, gfp_t gfp)
+struct weft_lockres *weft_lockres_alloc(struct weft_locks *locks, u64 key, gfp_t gfp)
 {
-	struct weft_klock *kl = kmem_cache_zalloc(klock_cache, gfp);
+	struct weft_lockres *lr = kmem_cache_zalloc(lockres_cache, gfp);
 
-	if (!kl)
+	if (!lr)
 		return NULL;
 	atomic_inc(&locks->alive);
-	weft_lock_init(&kl->core, key, locks->node->id);
-	kl->locks = locks;
-	spin_lock_init(&kl->lock);
-	refcount_set(&kl->ref, 2); /* the table's and the caller's */
-	INIT_LIST_HEAD(&kl->waiters);
-	init_waitqueue_head(&kl->awaiting);
-	return kl;
+	weft_lock_init(&lr->core, key, locks->node->id);
+	lr->locks = locks;
+	spin_lock_init(&lr->lock);
+	refcount_set(&lr->ref, 2); /* the table's and the caller's */
+	INIT_LIST_HEAD(&lr->waiters);
+	init_waitqueue_head(&lr->awaiting);
+	return lr;
 }
 
-void weft_klock_discard(struct weft_klock *kl)
+void weft_lockres_discard(struct weft_lockres *lr)
 {
-	atomic_dec(&kl->locks->alive);
-	kmem_cache_free(klock_cache, kl);
+	atomic_dec(&lr->locks->alive);
+	kmem_cache_free(lockres_cache, lr);
 }
 
-struct weft_klock *weft_klock_find(struct xarray *locks, unsigned long index)
+struct weft_lockres *weft_lockres_find(struct xarray *locks, unsigned long index)
 {
-	struct weft_klock *kl;
+	struct weft_lockres *lr;
 
 	rcu_read_lock();
-	kl = xa_load(locks, index);
-	if (kl && !refcount_inc_not_zero(&kl->ref))
-		kl = NULL;
+	lr = xa_load(locks, index);
+	if (lr && !refcount_inc_not_zero(&lr->ref))
+		lr = NULL;
 	rcu_read_unlock();
-	return kl;
+	return lr;
 }
 
-struct weft_klock *weft_klock_next(struct weft_locks *locks, u64 *key, u64 last)
+struct weft_lockres *weft_lockres_next(struct weft_locks *locks, u64 *key, u64 last)
 {
 	unsigned long at = *key;
-	struct weft_klock *kl;
+	struct weft_lockres *lr;
 
 	rcu_read_lock();
-	kl = xa_find(&locks->table, &at, last, XA_PRESENT);
-	while (kl && !refcount_inc_not_zero(&kl->ref))
-		kl = xa_find_after(&locks->table, &at, last, XA_PRESENT);
+	lr = xa_find(&locks->table, &at, last, XA_PRESENT);
+	while (lr && !refcount_inc_not_zero(&lr->ref))
+		lr = xa_find_after(&locks->table, &at, last, XA_PRESENT);
 	rcu_read_unlock();
 	*key = at;
-	return kl;
+	return lr;
 }
 
-struct weft_klock *weft_klock_get(struct weft_locks *locks, u64 key)
+struct weft_lockres *weft_lockres_get(struct weft_locks *locks, u64 key)
 {
-	struct weft_klock *kl;
+	struct weft_lockres *lr;
 	int err;
 
 	do {
-		kl = weft_klock_find(&locks->table, key);
-		if (kl)
-			return kl;
-		kl = weft_klock_alloc(locks, key, GFP_KERNEL_ACCOUNT);
-		if (!kl)
+		lr = weft_lockres_find(&locks->table, key);
+		if (lr)
+			return lr;
+		lr = weft_lockres_alloc(locks, key, GFP_KERNEL_ACCOUNT);
+		if (!lr)
 			return ERR_PTR(-ENOMEM);
-		err = xa_insert_bh(&locks->table, key, kl, GFP_KERNEL_ACCOUNT);
+		err = xa_insert_bh(&locks->table, key, lr, GFP_KERNEL_ACCOUNT);
 		if (!err)
-			return kl;
-		weft_klock_discard(kl);
+			return lr;
+		weft_lockres_discard(lr);
 	} while (err == -EBUSY); /* another thread has inserted the lock */
 	return ERR_PTR(err);
 }
 
-void weft_klock_no_stray(struct weft_klock *kl)
+void weft_lockres_no_stray(struct weft_lockres *lr)
 {
-	lockdep_assert_held(&kl->lock);
-	if (kl->stray)
-		atomic_dec(&kl->locks->strays);
-	kl->stray = false;
+	lockdep_assert_held(&lr->lock);
+	if (lr->stray)
+		atomic_dec(&lr->locks->strays);
+	lr->stray = false;
 }
 
-void weft_klock_kill(struct weft_klock *kl)
+void weft_lockres_kill(struct weft_lockres *lr)
 {
-	lockdep_assert_held(&kl->lock);
-	kl->dead = true;
-	weft_klock_no_stray(kl);
-	if (kl->handing)
-		atomic_dec(&kl->locks->hand_overs);
-	kl->handing = false;
+	lockdep_assert_held(&lr->lock);
+	lr->dead = true;
+	weft_lockres_no_stray(lr);
+	if (lr->handing)
+		atomic_dec(&lr->locks->hand_overs);
+	lr->handing = false;
 	/* a timer that is running sees @dead and gives its reference back */
-	if (kl->armed && hrtimer_try_to_cancel(&kl->timer) == 1) {
-		kl->armed = false;
-		weft_klock_put(kl);
+	if (lr->armed && hrtimer_try_to_cancel(&lr->timer) == 1) {
+		lr->armed = false;
+		weft_lockres_put(lr);
 	}
-	xa_erase_bh(&kl->locks->table, kl->core.key);
-	weft_klock_put(kl);
-	weft_locks_woken(kl->locks);
+	xa_erase_bh(&lr->locks->table, lr->core.key);
+	weft_lockres_put(lr);
+	weft_locks_woken(lr->locks);
 }
 
 void weft_locks_init(struct weft_locks *locks, struct weft_node *node,
@@ -169,7 +169,7 @@ void weft_locks_init(struct weft_locks *locks, struct weft_node *node,
 	 * have one lockdep class by xa_init_flags().
 	 */
 	xa_init_flags(&locks->table, XA_FLAGS_LOCK_BH);
-	lockdep_set_class(&locks->table.xa_lock, &klock_table_class);
+	lockdep_set_class(&locks->table.xa_lock, &lockres_table_class);
 	init_waitqueue_head(&locks->gone);
 }
 
@@ -178,14 +178,14 @@ void weft_locks_exit(struct weft_locks *locks)
 	xa_destroy(&locks->table);
 }
 
-int weft_klock_init(void)
+int weft_lockres_init(void)
 {
-	klock_cache = kmem_cache_create("weft_lock", sizeof(struct weft_klock), 0, 0, NULL);
-	return klock_cache ? 0 : -ENOMEM;
+	lockres_cache = kmem_cache_create("weft_lock", sizeof(struct weft_lockres), 0, 0, NULL);
+	return lockres_cache ? 0 : -ENOMEM;
 }
 
-void weft_klock_exit(void)
+void weft_lockres_exit(void)
 {
-	rcu_barrier(); /* klock_free() of dead locks */
-	kmem_cache_destroy(klock_cache);
+	rcu_barrier(); /* lockres_free() of dead locks */
+	kmem_cache_destroy(lockres_cache);
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Locks that this node has, asks for, or hands over: struct weft_klock joins a lock line of the
+ * Locks that this node has, asks for, or hands over: struct weft_lockres joins a lock line of the
  * core (core/lock.h) with the word that programs of this node share (uapi/weft.h) and with those
  * that wait in the kernel.  For all of this folder; fs/ and control/ look at locks by it.
  */
-#ifndef WEFT_KLOCK_H
-#define WEFT_KLOCK_H
+#ifndef WEFT_LOCKRES_H
+#define WEFT_LOCKRES_H
 
 #include <linux/hrtimer.h>
 #include <linux/list.h>
@@ -68,7 +68,7 @@ struct weft_patience {
  * A lock.  @lock guards all but what says otherwise, and what the kernel changes in the word and
  * in counts of readers.  Taken with bottom halves off.
  */
-struct weft_klock {
+struct weft_lockres {
 	struct weft_locks *locks; /* the node's locks */
 	struct weft_lock core; /* the line's state in the protocol */
 	spinlock_t lock;
@@ -134,21 +134,21 @@ struct weft_klock {
 	 * when it fires
 	 */
 	struct hrtimer timer;
-	struct rcu_head rcu; /* for weft_klock_find() in softirq */
+	struct rcu_head rcu; /* for weft_lockres_find() in softirq */
 };
 
-enum weft_klocks_mode {
-	WEFT_KLOCKS_OFF,
-	WEFT_KLOCKS_RUNNING,
-	WEFT_KLOCKS_STOPPING,
+enum weft_lockress_mode {
+	WEFT_LOCKRESS_OFF,
+	WEFT_LOCKRESS_RUNNING,
+	WEFT_LOCKRESS_STOPPING,
 };
 
 /* All locks of a node. */
 struct weft_locks {
 	struct weft_node *node;
 	struct weft_regions *regions; /* of the node */
-	struct xarray table; /* struct weft_klock by the name of its line; looked up under RCU */
-	enum weft_klocks_mode mode;
+	struct xarray table; /* struct weft_lockres by the name of its line; looked up under RCU */
+	enum weft_lockress_mode mode;
 	atomic_t alive;		/* locks that are not freed, also those out of the table */
 	atomic_t strays;	/* locks that were made for messages alone */
 	atomic_t hand_overs;	/* hand-overs that are not acknowledged */
@@ -169,10 +169,10 @@ struct weft_lock_tuning {
 
 extern struct weft_lock_tuning weft_lock_tuning;
 
-void weft_klock_put(struct weft_klock *kl);
+void weft_lockres_put(struct weft_lockres *lr);
 
 /* Find a lock, or make it.  Process context.  Return: the lock with a reference, or -ENOMEM. */
-struct weft_klock *weft_klock_get(struct weft_locks *locks, u64 key);
+struct weft_lockres *weft_lockres_get(struct weft_locks *locks, u64 key);
 
 /* Wake those that wait in weft_locks.gone. */
 void weft_locks_woken(struct weft_locks *locks);
@@ -181,28 +181,28 @@ void weft_locks_woken(struct weft_locks *locks);
  * Make a lock that is not in the table yet, with a reference for the table and one for the
  * caller; NULL: no memory.
  */
-struct weft_klock *weft_klock_alloc(struct weft_locks *locks, u64 key, gfp_t gfp);
+struct weft_lockres *weft_lockres_alloc(struct weft_locks *locks, u64 key, gfp_t gfp);
 
 /* Free a lock that never was in the table. */
-void weft_klock_discard(struct weft_klock *kl);
+void weft_lockres_discard(struct weft_lockres *lr);
 
 /*
  * Look a lock up, in weft_locks.table or weft_slots.slot.  Any context.  Return: the lock with a
  * reference, or NULL.
  */
-struct weft_klock *weft_klock_find(struct xarray *locks, unsigned long index);
+struct weft_lockres *weft_lockres_find(struct xarray *locks, unsigned long index);
 
 /*
  * The first lock from *key to @last, with a reference; sets *key to its key.  NULL: there is
  * none.
  */
-struct weft_klock *weft_klock_next(struct weft_locks *locks, u64 *key, u64 last);
+struct weft_lockres *weft_lockres_next(struct weft_locks *locks, u64 *key, u64 last);
 
 /* A program wants the lock: it is no stray any more. */
-void weft_klock_no_stray(struct weft_klock *kl) __must_hold(&kl->lock);
+void weft_lockres_no_stray(struct weft_lockres *lr) __must_hold(&lr->lock);
 
 /* Take the lock out of the table.  The caller has a reference of its own. */
-void weft_klock_kill(struct weft_klock *kl) __must_hold(&kl->lock);
+void weft_lockres_kill(struct weft_lockres *lr) __must_hold(&lr->lock);
 
 /* Begin without locks; end, when all were given back. */
 void weft_locks_init(struct weft_locks *locks, struct weft_node *node,
@@ -210,7 +210,7 @@ void weft_locks_init(struct weft_locks *locks, struct weft_node *node,
 void weft_locks_exit(struct weft_locks *locks);
 
 /* At load: 0 or -ENOMEM; at unload. */
-int weft_klock_init(void);
-void weft_klock_exit(void);
+int weft_lockres_init(void);
+void weft_lockres_exit(void);
 
-#endif /* WEFT_KLOCK_H */
+#endif /* WEFT_LOCKRES_H */
