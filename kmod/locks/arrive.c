@@ -86,7 +86,7 @@ static bool recv_unknown(struct weft_locks *locks, const struct weft_msg *msg,
 					&out.send[i].msg);
 		return true;
 	}
-	if (READ_ONCE(locks->mode) == WEFT_LOCKRESS_OFF)
+	if (READ_ONCE(locks->mode) == WEFT_LOCKS_OFF)
 		return true;
 	if (atomic_inc_return(&locks->strays) > STRAYS_MAX) {
 		atomic_dec(&locks->strays);

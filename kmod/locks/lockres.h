@@ -137,10 +137,10 @@ struct weft_lockres {
 	struct rcu_head rcu; /* for weft_lockres_find() in softirq */
 };
 
-enum weft_lockress_mode {
-	WEFT_LOCKRESS_OFF,
-	WEFT_LOCKRESS_RUNNING,
-	WEFT_LOCKRESS_STOPPING,
+enum weft_locks_mode {
+	WEFT_LOCKS_OFF,
+	WEFT_LOCKS_RUNNING,
+	WEFT_LOCKS_STOPPING,
 };
 
 /* All locks of a node. */
@@ -148,7 +148,7 @@ struct weft_locks {
 	struct weft_node *node;
 	struct weft_regions *regions; /* of the node */
 	struct xarray table; /* struct weft_lockres by the name of its line; looked up under RCU */
-	enum weft_lockress_mode mode;
+	enum weft_locks_mode mode;
 	atomic_t alive;		/* locks that are not freed, also those out of the table */
 	atomic_t strays;	/* locks that were made for messages alone */
 	atomic_t hand_overs;	/* hand-overs that are not acknowledged */

@@ -160,9 +160,9 @@ void weft_lockres_trim(struct weft_locks *locks, u32 region)
 }
 
 /* As one event for each lock of a range, do @what.  Process context. */
-static void lockress_do(struct weft_locks *locks, u64 key, u64 last,
-			void (*what)(struct weft_lockres *lr, u32 arg, struct weft_outbox *outbox),
-			u32 arg)
+static void locks_do(struct weft_locks *locks, u64 key, u64 last,
+		     void (*what)(struct weft_lockres *lr, u32 arg, struct weft_outbox *outbox),
+		     u32 arg)
 {
 	struct weft_outbox outbox;
 	struct weft_lockres *lr;
@@ -191,7 +191,7 @@ static void forget_one(struct weft_lockres *lr, u32 unused, struct weft_outbox *
 
 void weft_lockres_forget(struct weft_locks *locks, u32 region, u64 from)
 {
-	lockress_do(locks, first_of(region, from), last_of(region), forget_one, 0);
+	locks_do(locks, first_of(region, from), last_of(region), forget_one, 0);
 }
 
 /*
@@ -263,7 +263,7 @@ static void gone_one(struct weft_lockres *lr, u32 dead, struct weft_outbox *outb
 void weft_lockres_gone(struct weft_locks *locks, u32 dead)
 {
 	WRITE_ONCE(locks->died, jiffies ?: 1);
-	lockress_do(locks, 0, U64_MAX, gone_one, dead);
+	locks_do(locks, 0, U64_MAX, gone_one, dead);
 }
 
 static void ask_again_one(struct weft_lockres *lr, u32 unused, struct weft_outbox *outbox)
@@ -273,13 +273,13 @@ static void ask_again_one(struct weft_lockres *lr, u32 unused, struct weft_outbo
 
 void weft_lockres_again(struct weft_locks *locks, u32 region)
 {
-	lockress_do(locks, region ? first_of(region, 0) : 0, region ? last_of(region) : U64_MAX,
-		    ask_again_one, 0);
+	locks_do(locks, region ? first_of(region, 0) : 0, region ? last_of(region) : U64_MAX,
+		 ask_again_one, 0);
 }
 
 void weft_locks_start(struct weft_locks *locks)
 {
-	WRITE_ONCE(locks->mode, WEFT_LOCKRESS_RUNNING);
+	WRITE_ONCE(locks->mode, WEFT_LOCKS_RUNNING);
 }
 
 /* Drop all locks, whatever they wait for.  Return: how many another node may still count on. */
@@ -312,9 +312,9 @@ void weft_locks_stop(struct weft_locks *locks)
 	struct census left, before = { .cached = U64_MAX };
 	u64 lost;
 
-	if (locks->mode == WEFT_LOCKRESS_OFF)
+	if (locks->mode == WEFT_LOCKS_OFF)
 		return;
-	WRITE_ONCE(locks->mode, WEFT_LOCKRESS_STOPPING);
+	WRITE_ONCE(locks->mode, WEFT_LOCKS_STOPPING);
 	for (;;) {
 		left = give_back(locks, 0, U64_MAX, until);
 		if (left.cached < before.cached)
@@ -328,7 +328,7 @@ void weft_locks_stop(struct weft_locks *locks)
 			break;
 		wait_event_timeout(locks->gone, xa_empty(&locks->table), HZ / 50);
 	}
-	WRITE_ONCE(locks->mode, WEFT_LOCKRESS_OFF);
+	WRITE_ONCE(locks->mode, WEFT_LOCKS_OFF);
 	/* pairs with rcu_read_lock() in weft_lockres_recv() */
 	synchronize_rcu();
 	lost = drop_all(locks);

@@ -387,7 +387,7 @@ static bool is_due(struct weft_lockres *lr)
 {
 	if (weft_lockres_unused(lr))
 		return lr->leaving ||
-		       READ_ONCE(lr->locks->mode) == WEFT_LOCKRESS_STOPPING ||
+		       READ_ONCE(lr->locks->mode) == WEFT_LOCKS_STOPPING ||
 		       !READ_ONCE(weft_lock_tuning.keep);
 	return !READ_ONCE(weft_lock_tuning.keep) && list_empty(&lr->waiters) &&
 	       !weft_word_mirror(lr, WEFT_WORD_SLOW);
@@ -415,7 +415,7 @@ static bool step(struct weft_lockres *lr, struct weft_outbox *outbox)
 
 	if (lr->core.state == WEFT_M)
 		lr->advance = false;
-	else if (lr->advance && READ_ONCE(lr->locks->mode) == WEFT_LOCKRESS_RUNNING)
+	else if (lr->advance && READ_ONCE(lr->locks->mode) == WEFT_LOCKS_RUNNING)
 		need = WEFT_M;
 	if (need > lr->core.state && !lr->core.want) {
 		want(lr, need, outbox);
