@@ -59,6 +59,8 @@ bool weft_line_gone(struct weft_line *l, u32 dead, struct weft_out *out)
 		weft_gather_gone(l, dead, out);
 	else if (l->op == WEFT_OP_TAKE)
 		weft_gather_taken(l, out);
+	else if (weft_line_returning(l))
+		weft_requester_given_back(l, out);
 	if (l->state != WEFT_S || !l->loaned)
 		return true;
 	if (!l->revoking) {
@@ -114,6 +116,7 @@ bool weft_line_return(struct weft_line *l, u32 fresh, struct weft_out *out)
 	 * now, in a switch that lives on, and have written: its data has to be newer than this.
 	 */
 	u64 version = l->version + (l->state == WEFT_M && !l->lent);
+	struct weft_line was = *l;
 
 	if (weft_line_returning(l)) {
 		weft_out_init(out);
@@ -123,7 +126,7 @@ bool weft_line_return(struct weft_line *l, u32 fresh, struct weft_out *out)
 	if (!alone)
 		return false;
 	l->version = version;
-	weft_requester_give_back(l, fresh, out);
+	weft_requester_give_back(l, &was, fresh, out);
 	return true;
 }
 

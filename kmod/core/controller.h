@@ -69,10 +69,12 @@ void weft_line_timeout(struct weft_line *l, struct weft_out *out);
  *
  * Data that only this node may have goes home under a version newer than all before (lent data
  * has such a version already); all transactions end, waiters wake, nothing stays cached.  Retained
- * data goes home, too: the node that it was given to has the same version or a newer one.  The
- * host has taken all access from programs.  The home serves nobody until all nodes have done it.
+ * data goes home, too: the node that it was given to has the same version or a newer one.  Nodes
+ * that the line is lent to are called in, as nobody else knows of them; and the COMMIT that made
+ * this node the owner is repeated, as a switch that lives on has the owner of before.  The host has
+ * taken all access from programs.  The home serves nobody until all nodes have done it.
  *
- * Return: true if a write-back is under way: the data stays until WEFT_DO_FREE.
+ * Return: true if that is under way: the data stays until WEFT_DO_FREE.
  */
 bool weft_line_return(struct weft_line *l, u32 fresh, struct weft_out *out);
 

@@ -102,6 +102,14 @@ static void dun(struct weft_line *l, u32 nodes, struct weft_out *out)
 	out->effects |= WEFT_DO_TIMER;
 }
 
+void weft_gather_call_in(struct weft_line *l, struct weft_out *out)
+{
+	u32 rest = l->lent & ~l->back;
+
+	if (rest)
+		dun(l, rest, out);
+}
+
 /*
  * GETM: nodes that have not given back what they were lent.  An owner lends a version once to a
  * node.
@@ -257,9 +265,12 @@ void weft_gather_home(struct weft_line *l, struct weft_out *out)
 }
 
 /* GETS: an INV overtook this data, which may be older than a write: begin again. */
-static void overtaken(struct weft_line *l, u32 fresh, struct weft_out *out)
+static void overtaken(struct weft_line *l, const struct weft_msg *msg, u32 fresh,
+		      struct weft_out *out)
 {
-	if (l->busy)
+	if (msg->flags & WEFT_F_BUSY)
+		weft_transaction_abort(l, l->txn, msg->grant, out);
+	else if (l->busy)
 		return; /* the entry's lock is ours: data that counts comes with it */
 	weft_transaction_begin(l, WEFT_OP_GETS, fresh);
 	weft_transaction_request(l, out);
@@ -289,9 +300,10 @@ void weft_gather_data(struct weft_line *l, const struct weft_msg *msg,
 	/* the line has gone round: what this node gave away has been taken */
 	if (l->held)
 		weft_line_release(l, out);
-	if (l->op == WEFT_OP_GETS && l->poisoned && !(msg->flags & WEFT_F_BUSY)) {
+	if (l->op == WEFT_OP_GETS && l->poisoned &&
+	    (!(msg->flags & WEFT_F_BUSY) || msg->flags & WEFT_F_LENT)) {
 		/* the next request may offer the same memory again */
-		overtaken(l, fresh, out);
+		overtaken(l, msg, fresh, out);
 		return;
 	}
 	if (msg->flags & WEFT_F_BUSY) {
@@ -343,6 +355,9 @@ void weft_gather_ack(struct weft_line *l, const struct weft_msg *msg, struct wef
 		l->copyset &= msg->copyset;
 	else
 		weft_gather_entry(l, msg);
+	/* an owner that gives the line back to its home still says whom it was lent to */
+	if (msg->status == WEFT_M)
+		l->loans |= msg->holder;
 	if (!msg->provider || msg->provider == weft_node_bit(msg->src))
 		l->no_data = true;
 	check_getm(l, out);

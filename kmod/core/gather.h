@@ -32,6 +32,9 @@ void weft_gather_returned(struct weft_line *l, const struct weft_msg *msg,
 /* GETS: a write-back has reached the home. */
 void weft_gather_written(struct weft_line *l, const struct weft_msg *msg, struct weft_out *out);
 
+/* A line that goes home: send INV to the nodes that it is still lent to. */
+void weft_gather_call_in(struct weft_line *l, struct weft_out *out);
+
 /* TAKE to write: commit if all nodes that the line is lent to have given it up. */
 void weft_gather_taken(struct weft_line *l, struct weft_out *out);
 

@@ -118,6 +118,7 @@ void weft_transaction_begin(struct weft_line *l, u8 op, u32 fresh)
 	l->overdue = false;
 	l->written = false;
 	l->wb_wanted = false;
+	l->uncommitted = false;
 	l->downgraded = false;
 	l->need_known = false;
 	l->fetching = false;

@@ -64,6 +64,7 @@ enum weft_held {
  * @overdue: it was expected, and is asked for now
  * @written: PUT: the write-back is at home
  * @wb_wanted: GETS: commit only after the owner's write-back is at home
+ * @uncommitted: CLEAN: the COMMIT of @txn is not acknowledged, see weft_line_return()
  * @downgraded: GETS: an answer with the entry's lock was not lent
  * @loaned: S: lent by the owner; the directory does not know of this copy
  * @chase_home: the next CHASE goes to the home, see weft_transaction_chase()
@@ -126,6 +127,7 @@ struct weft_line {
 	bool overdue;
 	bool written;
 	bool wb_wanted;
+	bool uncommitted;
 	bool downgraded;
 	bool loaned;
 	bool chase_home;
@@ -205,6 +207,12 @@ struct weft_send {
 
 #define WEFT_OUT_MAX	4
 
+/*
+ * Time-outs in a row, 1 to 8 seconds together, after which weft_line_return() does not wait for a
+ * node that the line was lent to: it is dead, or will be found so.
+ */
+#define WEFT_RETURN_TRIES	16
+
 /* What the directory knew of a line whose requested permission has come. */
 enum weft_miss {
 	WEFT_MISS_NONE,			/* none has come */
@@ -250,7 +258,7 @@ u8 weft_line_perm_yet(const struct weft_line *l);
 /* Is nothing outstanding?  In state I the host may forget the line then. */
 bool weft_line_idle(const struct weft_line *l);
 
-/* Is a write-back of weft_line_return() under way? */
+/* Is weft_line_return() under way? */
 bool weft_line_returning(const struct weft_line *l);
 
 /* End an expectation.  Return: false if the line was asked for, or part of it has come. */

@@ -100,8 +100,12 @@ static void inv(struct weft_line *l, u32 fresh, struct weft_out *out)
 	 * From its grant on the directory sends the owner INV as the owner only.  Any other INV is
 	 * from before that, and its requester has given up or is done.
 	 */
-	if (l->state == WEFT_M && !is_owner(l))
+	if (l->state == WEFT_M && !is_owner(l)) {
+		/* or of a former owner, see weft_line_return(): what it had lent is not here */
+		if (l->rq.status != WEFT_M)
+			answer(l, out, WEFT_MSG_INV_ACK, false);
 		return;
+	}
 	if (l->state == WEFT_I || (l->op == WEFT_OP_PUT && l->quiesced)) {
 		obey_inv(l, fresh, out);
 		return;

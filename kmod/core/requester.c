@@ -106,11 +106,47 @@ bool weft_line_clean(struct weft_line *l, u32 fresh, struct weft_out *out)
 	return true;
 }
 
-void weft_requester_give_back(struct weft_line *l, u32 fresh, struct weft_out *out)
+/* The write-back; and what weft_requester_give_back() waits for besides. */
+static void send_clean(struct weft_line *l, struct weft_out *out)
+{
+	if (!l->written)
+		weft_line_send_data(l, out, 0, WEFT_MSG_WB, l->txn, 0);
+	if (l->uncommitted)
+		weft_transaction_send_commit(l, out);
+	if (weft_line_returning(l))
+		weft_gather_call_in(l, out);
+}
+
+void weft_requester_give_back(struct weft_line *l, const struct weft_line *was, u32 fresh,
+			      struct weft_out *out)
 {
 	weft_transaction_begin(l, WEFT_OP_CLEAN, fresh);
-	weft_line_send_data(l, out, 0, WEFT_MSG_WB, l->txn, 0);
-	out->effects = WEFT_DO_WAKE | WEFT_DO_TIMER;
+	l->lent = was->lent & ~was->back;
+	if (was->op == WEFT_OP_COMMIT && was->new_status == WEFT_M) {
+		l->uncommitted = true;
+		l->txn = was->txn;
+		l->grant = was->grant;
+		l->new_status = was->new_status;
+		l->new_copyset = was->new_copyset;
+		l->provider_nonce = was->provider_nonce;
+		l->provider_id = was->provider_id;
+	}
+	/* the data stays until it is at home */
+	out->effects &= ~WEFT_DO_FREE;
+	out->effects |= WEFT_DO_WAKE | WEFT_DO_TIMER;
+	send_clean(l, out);
+}
+
+void weft_requester_given_back(struct weft_line *l, struct weft_out *out)
+{
+	if (!l->written)
+		return;
+	if (weft_line_returning(l)) {
+		if ((l->uncommitted || l->lent & ~l->back) && l->tries < WEFT_RETURN_TRIES)
+			return;
+		l->lent = l->back = 0;
+	}
+	weft_transaction_finish(l, out);
 }
 
 /* --- answers to our transaction ------------------------------------------ */
@@ -196,7 +232,7 @@ static void recv_wb_ack(struct weft_line *l, const struct weft_msg *msg, struct 
 		return;
 	l->written = true;
 	if (l->op == WEFT_OP_CLEAN)
-		weft_transaction_finish(l, out);
+		weft_requester_given_back(l, out);
 	else if (l->op == WEFT_OP_PUT)
 		check_put(l, out);
 }
@@ -217,6 +253,13 @@ static void recv_nack(struct weft_line *l, const struct weft_msg *msg, struct we
 	/* an expected line (@overdue): chase at once, as the next one waits for this node, too */
 	if (msg->info == WEFT_WHY_BUSY)
 		weft_transaction_chase(l, msg, l->overdue ? 0 : l->nacks, out);
+}
+
+/* A node has given back what this node had lent it before the home's new life. */
+static void called_in(struct weft_line *l, const struct weft_msg *msg, struct weft_out *out)
+{
+	weft_provider_returned(l, msg, out);
+	weft_requester_given_back(l, out);
 }
 
 void weft_requester_chased(struct weft_line *l, const struct weft_msg *msg,
@@ -245,6 +288,8 @@ void weft_requester_recv(struct weft_line *l, const struct weft_msg *msg,
 		weft_provider_returned(l, msg, out);
 		if (l->op == WEFT_OP_TAKE)
 			weft_gather_taken(l, out);
+		else if (weft_line_returning(l))
+			weft_requester_given_back(l, out);
 		return;
 	}
 	if (l->op == WEFT_OP_NONE || msg->txn != l->txn ||
@@ -277,6 +322,8 @@ void weft_requester_recv(struct weft_line *l, const struct weft_msg *msg,
 			weft_gather_returned(l, msg, out);
 		else if (busy && (l->op == WEFT_OP_GETM || l->op == WEFT_OP_TAKE))
 			weft_gather_ack(l, msg, out);
+		else if (busy && weft_line_returning(l))
+			called_in(l, msg, out);
 		break;
 	case WEFT_MSG_GRANT:
 		recv_grant(l, msg, out);
@@ -289,8 +336,12 @@ void weft_requester_recv(struct weft_line *l, const struct weft_msg *msg,
 		recv_wb_ack(l, msg, out);
 		break;
 	case WEFT_MSG_COMMIT_ACK:
-		if (l->op == WEFT_OP_COMMIT)
+		if (l->op == WEFT_OP_COMMIT) {
 			weft_transaction_finish(l, out);
+		} else if (l->uncommitted) {
+			l->uncommitted = false;
+			weft_requester_given_back(l, out);
+		}
 		break;
 	default:
 		break;
@@ -319,7 +370,9 @@ void weft_requester_timeout(struct weft_line *l, struct weft_out *out)
 			weft_line_send(l, out, 0, WEFT_MSG_PUT, l->txn);
 		break;
 	case WEFT_OP_CLEAN:
-		weft_line_send_data(l, out, 0, WEFT_MSG_WB, l->txn, 0);
+		weft_requester_given_back(l, out);
+		if (l->op == WEFT_OP_CLEAN)
+			send_clean(l, out);
 		break;
 	case WEFT_OP_COMMIT:
 		weft_transaction_send_commit(l, out);

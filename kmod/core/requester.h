@@ -81,8 +81,15 @@ void weft_requester_chased(struct weft_line *l, const struct weft_msg *msg,
 /* PUT: no program uses the copy any more. */
 void weft_requester_leave(struct weft_line *l, struct weft_out *out);
 
-/* Write the data, version @l->version, home for weft_line_return(). */
-void weft_requester_give_back(struct weft_line *l, u32 fresh, struct weft_out *out);
+/*
+ * weft_line_return(): write the data, version @l->version, home, call in what is lent, and repeat
+ * the COMMIT that made this node the owner.  @was: the line before
+ */
+void weft_requester_give_back(struct weft_line *l, const struct weft_line *was, u32 fresh,
+			      struct weft_out *out);
+
+/* CLEAN: end it if all of that is done. */
+void weft_requester_given_back(struct weft_line *l, struct weft_out *out);
 
 /* Send again what is not answered. */
 void weft_requester_timeout(struct weft_line *l, struct weft_out *out);

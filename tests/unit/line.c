@@ -151,8 +151,19 @@ static void own(void)
 	l.version = 7;
 }
 
-/* What goes home, once and again, until the home has it. */
-static void returns(u64 version)
+/* What else is sent with the write-back, to the home or to another node: one message at most. */
+static void with(u8 to, u8 type)
+{
+	CHECK_EQ(out.n, type ? 2 : 1);
+	if (!type)
+		return;
+	CHECK_EQ(out.send[1].msg.type, type);
+	CHECK_EQ(out.send[1].to, to);
+	CHECK_EQ(out.send[1].msg.txn, l.txn);
+}
+
+/* What goes home, once and again, until the home has it; @to, @type: and what else. */
+static void returns(u64 version, u8 to, u8 type)
 {
 	struct weft_msg m = { .type = WEFT_MSG_INV, .src = 2, .line = KEY };
 	u32 i;
@@ -162,10 +173,10 @@ static void returns(u64 version)
 		CHECK(weft_line_returning(&l));
 		CHECK_EQ(weft_line_perm(&l), WEFT_I);
 		CHECK(!(out.effects & WEFT_DO_FREE));
-		CHECK_EQ(out.n, 1);
 		CHECK_EQ(out.send[0].msg.type, WEFT_MSG_WB);
 		CHECK(out.send[0].with_data && !out.send[0].to);
 		CHECK_EQ(out.send[0].msg.version, version);
+		with(to, type);
 		weft_line_timeout(&l, &out);
 	}
 	/* it is under way */
@@ -189,9 +200,45 @@ static void returns(u64 version)
 	CHECK(weft_line_returning(&l));
 	m.version = version;
 	weft_line_recv(&l, &m, ++fresh, &out);
-	CHECK(weft_line_idle(&l) && l.state == WEFT_I);
+	if (type) {
+		CHECK(weft_line_returning(&l));
+		weft_line_timeout(&l, &out);
+		CHECK_EQ(out.n, 1);
+		CHECK_EQ(out.send[0].msg.type, type);
+		m.type = type == WEFT_MSG_INV ? WEFT_MSG_INV_ACK : WEFT_MSG_COMMIT_ACK;
+		m.flags = type == WEFT_MSG_INV ? WEFT_F_BUSY : 0;
+		m.src = type == WEFT_MSG_INV ? to : ME;
+		weft_line_recv(&l, &m, ++fresh, &out);
+	}
+	CHECK(weft_line_idle(&l) && l.state == WEFT_I && !l.lent);
 	CHECK((out.effects & (WEFT_DO_FREE | WEFT_DO_WAKE)) ==
 	      (WEFT_DO_FREE | WEFT_DO_WAKE));
+}
+
+/* A node that it is lent to is dead, and nobody says so: it goes home without that one. */
+static void not_for_ever(void)
+{
+	struct weft_msg m = { .type = WEFT_MSG_WB_ACK, .line = KEY, .version = 7 };
+	u32 i;
+
+	own();
+	l.lent = weft_node_bit(2);
+	CHECK(weft_line_return(&l, ++fresh, &out));
+	m.txn = l.txn;
+	weft_line_recv(&l, &m, ++fresh, &out);
+	for (i = 0; weft_line_returning(&l) && i < 100; i++)
+		weft_line_timeout(&l, &out);
+	CHECK_EQ(i, WEFT_RETURN_TRIES);
+	CHECK(!l.lent && out.effects & WEFT_DO_FREE);
+	/* or somebody does */
+	own();
+	l.lent = weft_node_bit(2);
+	CHECK(weft_line_return(&l, ++fresh, &out));
+	m.txn = l.txn;
+	weft_line_recv(&l, &m, ++fresh, &out);
+	CHECK(weft_line_returning(&l));
+	CHECK(weft_line_gone(&l, weft_node_bit(2), &out));
+	CHECK(weft_line_idle(&l) && out.effects & WEFT_DO_FREE);
 }
 
 static void given_back(void)
@@ -205,23 +252,34 @@ static void given_back(void)
 	CHECK(!out.n && l.state == WEFT_I && out.effects & WEFT_DO_FREE);
 	/* what is modified goes home as newer than all before */
 	own();
-	returns(8);
+	returns(8, 0, 0);
 	/*
 	 * What is lent is under that version with others, who may have become owners in a switch
-	 * that lives on, and have written: it must not be as new as what they give back.
+	 * that lives on, and have written: it must not be as new as what they give back.  They are
+	 * to give it back first: nobody else knows of them.
 	 */
 	own();
 	l.lent = weft_node_bit(2);
-	returns(7);
+	returns(7, 2, WEFT_MSG_INV);
+	own();
+	l.lent = l.back = weft_node_bit(2);
+	l.lent |= weft_node_bit(3);
+	returns(7, 3, WEFT_MSG_INV);
 	/* so does what is retained, as new as what the other one has */
 	own();
 	l.state = WEFT_S;
 	l.held = WEFT_HELD_PINNED;
-	returns(7);
+	returns(7, 0, 0);
 	own();
 	l.state = WEFT_I;
 	l.held = WEFT_HELD_GIVEN;
-	returns(7);
+	returns(7, 0, 0);
+	/* a switch that lives on must hear who had it: the owner of before may retain it still */
+	own();
+	weft_transaction_begin(&l, WEFT_OP_GETM, ++fresh);
+	weft_transaction_commit(&l, WEFT_M, weft_node_bit(ME), &out);
+	returns(8, 0, WEFT_MSG_COMMIT);
+	not_for_ever();
 
 	/* a reader whose provider has given back what it retained for it */
 	weft_line_init(&l, KEY, ME);

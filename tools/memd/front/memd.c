@@ -290,7 +290,7 @@ static void handle(struct memd *m, const void *buf, size_t len, u32 from, u16 po
 		log_note("from %s: %s line %llx txn %08x", log_addr(from),
 			 weft_msg_name(msg.type), (unsigned long long)msg.line,
 			 msg.txn);
-	if (has_line(msg.type) && rehome_takes(m, &msg, from))
+	if (has_line(msg.type) && (lines_over(m, &msg, from) || rehome_takes(m, &msg, from)))
 		return;
 	switch (msg.type) {
 	case WEFT_MSG_GETS:

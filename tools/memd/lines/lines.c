@@ -229,6 +229,22 @@ static void no_line(struct memd *m, const struct weft_msg *msg, u16 why, u32 fro
 	send_out(m, &out, from);
 }
 
+bool lines_over(struct memd *m, const struct weft_msg *msg, u32 from)
+{
+	const struct region *r;
+
+	if (msg->type != WEFT_MSG_COMMIT)
+		return false;
+	r = region_find_again(m->b->regions, m->hint, weft_line_region(msg->line));
+	/* a blade that waits for the first one serves nobody either, but has its entries */
+	if (!m->b->grace->active && (!r || !r->frozen))
+		return false;
+	if (!(m->b->grace->late & weft_node_bit(msg->src)) &&
+	    members_sender(m, msg->src, from))
+		no_line(m, msg, 0, from);
+	return true;
+}
+
 /* Refuse a lock.  Ignore the request for a block: the node asks again, memory may be free then. */
 static void no_room(struct memd *m, const struct region *r,
 		    const struct weft_msg *msg, u32 from)

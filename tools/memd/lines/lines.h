@@ -41,6 +41,13 @@ struct line_ops {
 /* GETS .. QUERY, ACQUIRE, HAND. */
 void lines_request(struct memd *m, const struct weft_msg *msg, u32 from);
 
+/*
+ * COMMIT while all is given back, to a blade's new life or to other homes of a region: the entry
+ * that it is for is forgotten, and it is acknowledged, as the node that sent it waits for that
+ * (weft_line_return()).  Return: whether it is that.
+ */
+bool lines_over(struct memd *m, const struct weft_msg *msg, u32 from);
+
 /* ADD_ACK, REMOVE_ACK, DROP_ACK, and NACK to a REMOVE. */
 void lines_answer(struct memd *m, const struct weft_msg *msg);
 
