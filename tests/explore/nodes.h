@@ -24,6 +24,9 @@ void pages_die(struct world *w, const struct config *c, int n);
 /* Node @n is through with the dead ones in its lines @lines; returns those that it is not. */
 u8 pages_gone(struct world *w, const struct config *c, int n, u8 lines);
 
+/* Node @n gives back what it has to the home. */
+void pages_renew(struct world *w, const struct config *c, int n);
+
 void pages_print(const struct world *w, const struct config *c, int line);
 
 /* The transaction that ACT_PASS, ACT_LEND and ACT_YIELD are for. */

@@ -541,6 +541,18 @@ u8 pages_gone(struct world *w, const struct config *c, int n, u8 lines)
 	return later;
 }
 
+void pages_renew(struct world *w, const struct config *c, int n)
+{
+	for (int i = 0; i < c->lines; i++) {
+		struct weft_out out;
+
+		weft_line_return(&w->line[n][i], w->seq[n] + 1, &out);
+		used(w, n, i);
+		do_out(w, c, n, i, &out, NULL);
+	}
+	pursue(w, c, n);
+}
+
 /* --- what is the same, and when nothing is left to do ------------------------------ */
 
 /* What is left over from transactions that are done. */
@@ -580,7 +592,9 @@ static void tidy_line(struct weft_line *l)
 		if (!l->held)
 			l->nonce = l->held_txn = l->held_grant = 0;
 		if (l->state != WEFT_M && !l->held)
-			l->owned = l->lent = l->back = 0;
+			l->owned = 0;
+		if (l->state != WEFT_M && !l->held && !weft_line_returning(l))
+			l->lent = l->back = 0;
 		l->loaned = l->state == WEFT_S && l->loaned;
 		if (!l->returned)
 			l->returned_version = 0;

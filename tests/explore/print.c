@@ -15,6 +15,7 @@ void world_print_action(const struct world *w, const struct action *a)
 		"hears who is dead", "joins again", "home hears who is dead",
 		"home: they are members no more", "switch: they are members no more",
 		"home is through with the dead",
+		"HOME DIES, and begins anew", "gives all back", "home serves",
 		"passes on, to:",
 		"lends to:", "gives back, to:",
 	};

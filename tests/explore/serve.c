@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Where the lines of a world are served; see serve.h. */
+#include "life.h"
 #include "network.h"
 #include "serve.h"
 #include "values.h"
@@ -167,6 +168,8 @@ void serve_home_recv(struct world *w, const struct config *c,
 	u8 list[WEFT_LANDING_LEN];
 	struct weft_msg m;
 
+	if (!life_hears(w, f))
+		return;
 	if (f->type == WEFT_MSG_WB) {
 		store(w, c, f);
 		return;

@@ -40,7 +40,7 @@ static bool at_home(const struct world *w, const struct config *c, int line)
 {
 	const struct weft_dir_entry *e = serve_entry(w, c, line);
 
-	return e && !e->lock && e->status != WEFT_M;
+	return e && !e->lock && e->status != WEFT_M && !w->life.asks;
 }
 
 /* An older value stands where the last one should: may it, and is it one? */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The rack that is explored; see world.h. */
 #include "death.h"
+#include "life.h"
 #include "network.h"
 #include "nodes.h"
 #include "serve.h"
@@ -37,6 +38,7 @@ void world_init(struct world *w, const struct config *c)
 	w->members = (u8)((1u << c->nodes) - 1);
 	w->switch_members = w->members;
 	death_init(w, c);
+	life_init(w, c);
 }
 
 bool world_silent(const struct world *w, const struct config *c, int line)
@@ -73,6 +75,7 @@ int world_actions(const struct world *w, const struct config *c,
 	}
 	serve_actions(w, c, a, &k);
 	death_actions(w, c, a, &k);
+	life_actions(w, c, a, &k);
 	return k;
 }
 
@@ -108,6 +111,8 @@ static int changes(const struct action *a, const struct flight *f)
 	case ACT_REMOVE_HOME:
 	case ACT_REMOVE_SWITCH:
 	case ACT_GONE:
+	case ACT_HOME_DIES:
+	case ACT_SERVE:
 		return -1;
 	default:
 		return a->node;
@@ -148,6 +153,11 @@ const char *world_step(struct world *w, const struct config *c,
 	case ACT_REMOVE_SWITCH:
 		death_step(w, c, a);
 		break;
+	case ACT_HOME_DIES:
+	case ACT_RENEW:
+	case ACT_SERVE:
+		life_step(w, c, a);
+		break;
 	default:
 		if (c->locks)
 			locks_step(w, c, a);
@@ -178,6 +188,6 @@ bool world_at_rest(const struct world *w, const struct config *c)
 	for (int n = 0; n < c->nodes; n++)
 		if (w->want[n])
 			return false;
-	return serve_at_rest(w, c) && death_at_rest(w, c) &&
+	return serve_at_rest(w, c) && death_at_rest(w, c) && life_at_rest(w) &&
 	       (c->locks ? locks_at_rest(w, c) : pages_at_rest(w, c));
 }

@@ -50,6 +50,7 @@ struct config {
 	u8 deaths;		/* nodes that die, at any moment */
 	u8 mortal;		/* bits of those that may; 0: all */
 	u8 joins;		/* dead nodes that come back, with nothing */
+	u8 lives;		/* times that the home is killed and begins anew */
 	bool greedy;		/* reads ask to write, as of migratory lines */
 	bool owned;		/* node 1 owns the lines at the beginning, modified */
 	bool mistakes;		/* ... also to read what is expected to write, and so on */
@@ -104,6 +105,13 @@ struct death {
 	u8 blamed;			/* somebody may hear it: a dead node was the holder */
 };
 
+/* Which life the home is in; see life.h. */
+struct life {
+	u8 lives;			/* budget */
+	bool asks;			/* nodes are to give back: nobody is served */
+	u8 renewed;			/* bits of nodes that have heard it */
+};
+
 struct world {
 	/* what the nodes have comes first, and all else after it: see explore.c */
 	union {
@@ -127,6 +135,7 @@ struct world {
 	u8 members;			/* mask of nodes, as the homes know them */
 	u8 switch_members;		/* ... and as the switch does */
 	struct death death;
+	struct life life;
 	u32 told[MAX_NODES][MAX_TOLD];	/* transactions that an owner may know of */
 	u8 told_perm[MAX_NODES][MAX_TOLD];
 	u8 flights;
@@ -138,8 +147,8 @@ enum action_kind {
 	ACT_READ, ACT_WRITE, ACT_EVICT, ACT_DROP, ACT_CLEAN, ACT_HOME_TIMEOUT,
 	ACT_RECALL, ACT_RDLOCK, ACT_WRLOCK, ACT_UNLOCK, ACT_SHARE,
 	ACT_EXPECT_READ, ACT_EXPECT_WRITE, ACT_UNEXPECT, ACT_LEAVE, ACT_DIE, ACT_FENCE,
-	ACT_JOIN, ACT_FENCE_HOME, ACT_REMOVE_HOME, ACT_REMOVE_SWITCH, ACT_GONE, ACT_PASS,
-	ACT_LEND, ACT_YIELD,
+	ACT_JOIN, ACT_FENCE_HOME, ACT_REMOVE_HOME, ACT_REMOVE_SWITCH, ACT_GONE,
+	ACT_HOME_DIES, ACT_RENEW, ACT_SERVE, ACT_PASS, ACT_LEND, ACT_YIELD,
 };
 
 /* @flight: of a message; of a pass or loan: whose transaction, and which of them */
