@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * A blade's new life, with a switch all of whose slots are taken: its mark is there from its
- * first life on.  Without it no life begins until a slot is free.
+ * first life on.  Without it no life begins until a slot is free.  And by it a blade knows which
+ * generation slots have that no line has had.
  *
  *	memd-mark
  */
@@ -11,6 +12,8 @@
 #include "tools/common/clock.h"
 
 #define STUCK_MS	(1500 * (u64)rig_scale())	/* a life that has not begun by then does not */
+#define LINES		32u
+#define EPOCH		0x6A000000u	/* generation of all slots at first */
 #define MARK_KIND	2u	/* of its line, which is no kind of line */
 
 static struct fake *a, *b;
@@ -78,11 +81,31 @@ static void changes(u8 value)
 	fake_fill(a, al, value + 1);
 }
 
+/* Each line that is used moves into the switch by one ADD. */
+static void one_add_each(u32 region)
+{
+	u32 added = rig_switch.count[WEFT_COUNT_ADD];
+	u32 refused = rig_switch.count[WEFT_COUNT_ADD_REFUSED];
+	u64 end = now_ms() + MORTAL_LIMIT_MS;
+	u32 i;
+
+	for (i = 1; i <= LINES; i++)
+		fake_fill(a, fake_line(a, region, i), 1);
+	while (rig_switch.count[WEFT_COUNT_ADD] < added + LINES) {
+		CHECK(now_ms() < end);
+		mortal_live(1);
+	}
+	CHECK_EQ(rig_switch.count[WEFT_COUNT_ADD_REFUSED], refused);
+	CHECK_EQ(fake_stat(a, WEFT_BLADE_MIN, "adds_refused"), 0);
+}
+
 int main(void)
 {
 	u32 region, i;
 
 	mortal_open(true, 1, "0", true, 2);
+	for (i = 0; i < WEFT_SWITCH_SLOTS; i++)
+		rig_switch.slots[i].gen = EPOCH;
 	a = &fakes[1];
 	b = &fakes[2];
 	CHECK_EQ(fake_create(a, "lines", 64 * 4096, 4096, &region), 0);
@@ -92,6 +115,7 @@ int main(void)
 	bl = fake_line(b, region, 0);
 	fake_fill(a, al, 1);
 	wait_for_mark();
+	one_add_each(region);
 	CHECK_EQ(fill(false), 1);
 	CHECK(new_life(MORTAL_LIMIT_MS));
 	changes(1);

@@ -58,6 +58,7 @@
 	X(MOVING,			"refused_moving") \
 	X(ADDED,			"lines_added") \
 	X(ADD_REFUSED,			"adds_refused") \
+	X(ADD_AGAIN,			"adds_again") \
 	X(REMOVED,			"lines_removed") \
 	X(LOST,				"lines_lost") \
 	X(MOVE_REPEATED,		"moves_repeated") \

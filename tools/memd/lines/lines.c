@@ -96,16 +96,19 @@ static void learn_gen(struct memd *m, const struct weft_home_line *l)
 {
 	u32 *gen = &m->lines->gen[weft_line_slot(l->key)];
 
-	if ((int)(l->gen - *gen) > 0)
+	if (!*gen || (int)(l->gen - *gen) > 0)
 		*gen = l->gen;
+	looks_heard(m->b->looks, l->gen);
 }
 
 static void tell_gen(const struct memd *m, struct weft_home_line *l)
 {
 	u32 gen = m->lines->gen[weft_line_slot(l->key)];
 
+	if (!gen)
+		gen = looks_first_gen(m->b->looks);
 	/* a move that has begun is not to be disturbed */
-	if (l->place == WEFT_AT_HOME && (int)(gen - l->gen) > 0)
+	if (l->place == WEFT_AT_HOME && (!l->gen || (int)(gen - l->gen) > 0))
 		l->gen = gen;
 }
 
@@ -342,6 +345,9 @@ void lines_answer(struct memd *m, const struct weft_msg *msg)
 	weft_home_recv(&b->line, grace_nodes(m), m->b->p4->in_use, msg,
 		       memd_seq(m), &out);
 	learn_gen(m, &b->line);
+	if (msg->type == WEFT_MSG_ADD_ACK && was == WEFT_ADDING &&
+	    !(msg->flags & WEFT_F_INSTALLED) && msg->info != WEFT_WHY_FULL)
+		count(m, ADD_AGAIN);
 	/* refused because it is busy: that ends soon, do not wait for long */
 	delay = msg->type == WEFT_MSG_NACK ? MOVE_MS : move_delay(&b->line);
 	carry_out(m, r, b, &out, was, 0, delay);

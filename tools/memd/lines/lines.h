@@ -19,8 +19,8 @@ struct lines {
 	u64 known;			/* how many were asked for */
 	u64 at[LINE_PLACES];		/* by enum weft_place, how many are not at home */
 	/*
-	 * By slot of the switch, last known generation: a line that does not know it has its
-	 * first ADD refused
+	 * By slot of the switch, last known generation, 0: none is.  Then it is taken to be
+	 * looks.first_gen; a line that is wrong about it has its first ADD refused
 	 */
 	u32 gen[WEFT_SWITCH_SLOTS];
 };

@@ -110,6 +110,7 @@ static void mark_answered(struct memd *m, const struct weft_msg *msg)
 		return;
 	}
 	ls->mark_gen = msg->nonce;
+	looks_heard(ls, msg->nonce);
 	if (msg->info == WEFT_WHY_FULL) {
 		ls->mark++;
 		ls->mark_gen = 0;
@@ -175,4 +176,5 @@ void looks_forget(struct memd *m)
 	ls->mark = 0;
 	ls->mark_gen = 0;
 	ls->sure = ls->asked;
+	ls->first_gen = 0;
 }

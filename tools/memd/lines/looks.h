@@ -25,7 +25,26 @@ struct looks {
 	u64 marked_at;	/* millisecond of that */
 	u32 asked;	/* how often we have looked whether it is still there */
 	u32 sure;	/* the last time that it was */
+	/*
+	 * The lowest generation that the switch has told of in this life, 0: none.  Those of slots
+	 * begin with the same number, so it is that of slots that no line has had.  Any thread
+	 */
+	u32 first_gen;
 };
+
+static inline u32 looks_first_gen(const struct looks *ls)
+{
+	return __atomic_load_n(&ls->first_gen, __ATOMIC_RELAXED);
+}
+
+/* A slot has generation @gen.  For any thread: what another one has heard may be lost. */
+static inline void looks_heard(struct looks *ls, u32 gen)
+{
+	u32 first = looks_first_gen(ls);
+
+	if (!first || (int)(gen - first) < 0)
+		__atomic_store_n(&ls->first_gen, gen, __ATOMIC_RELAXED);
+}
 
 /*
  * A request has come for a line that the switch should have served: it was on its way while

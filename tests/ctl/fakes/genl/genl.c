@@ -408,6 +408,7 @@ static int answer_blade(struct answering *a, struct nl_msg *request)
 		       answer_counter(a, "lines_in_switch", 30) ||
 		       answer_counter(a, "lines_added", 35) ||
 		       answer_counter(a, "lines_removed", 5) ||
+		       answer_counter(a, "adds_refused", 1) || answer_counter(a, "adds_again", 3) ||
 		       answer_counter(a, "refused_busy", 6) ||
 		       answer_counter(a, "out_inv", 11) ||
 		       answer_counter(a, "only_second", 9);
