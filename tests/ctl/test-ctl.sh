@@ -657,7 +657,7 @@ prints '^DIRECTORY +SWITCH +BLADE 1 +BLADE 2$' '^entries +30 +0 +21$' \
 	'^invalidations +30 +0 +11$' '^refused: line busy +0 +0 +6$' \
 	'^refused: not a member +4 +0 +0$' '^lines moved in +70 +0 +5$' \
 	'^ADD refused +2 +- +-$' '^not moved in: no room +- +0 +1$' \
-	'^moved in at the second try +- +0 +3$' '^lines moved out +9 +0 +35$'
+	'^moved in: second try +- +0 +3$' '^lines moved out +9 +0 +35$'
 asked 'cmd 5' 'cmd 3' 'cmd 18' 'cmd 7 1=33' 'cmd 7 1=34' 'cmd 8'
 ctl up dir show -j
 json '$j->{switch}{entries} == 30 && $j->{switch}{free} == 65506' \

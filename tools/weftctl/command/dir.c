@@ -45,7 +45,7 @@ static const struct row {
 	{ "moved_in", "lines moved in", "add", "lines_removed" },
 	{ "in_refused", "ADD refused", "add_refused", NULL },
 	{ "in_full", "not moved in: no room", NULL, "adds_refused" },
-	{ "in_again", "moved in at the second try", NULL, "adds_again" },
+	{ "in_again", "moved in: second try", NULL, "adds_again" },
 	{ "moved_out", "lines moved out", "drop", "lines_added" },
 	{ "lost", "lines lost in a switch", NULL, "lines_lost" },
 	{ "lock_waits", "queued for a lock", "enqueue", "out_enqueue" },
