@@ -116,12 +116,13 @@ bool weft_line_return(struct weft_line *l, u32 fresh, struct weft_out *out)
 	 * now, in a switch that lives on, and have written: its data has to be newer than this.
 	 */
 	u64 version = l->version + (l->state == WEFT_M && !l->lent);
-	struct weft_line was = *l;
+	struct weft_line was;
 
 	if (weft_line_returning(l)) {
 		weft_out_init(out);
 		return true;
 	}
+	was = *l;
 	weft_line_forget(l, out);
 	if (!alone)
 		return false;

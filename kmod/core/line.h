@@ -208,10 +208,12 @@ struct weft_send {
 #define WEFT_OUT_MAX	4
 
 /*
- * Time-outs in a row, 1 to 8 seconds together, after which weft_line_return() does not wait for a
- * node that the line was lent to: it is dead, or will be found so.
+ * Time-outs in a row after which weft_line_return() does not wait any more for a node that the line
+ * was lent to: it is dead, or will be found so.  With those of the kernel for write-backs (40 ms at
+ * least, doubled, 1 s at most) that is 4 seconds: more than a machine stands still, and less than
+ * the 15 for which a home waits for a node without progress.
  */
-#define WEFT_RETURN_TRIES	16
+#define WEFT_RETURN_TRIES	8
 
 /* What the directory knew of a line whose requested permission has come. */
 enum weft_miss {

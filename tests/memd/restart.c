@@ -217,6 +217,62 @@ static void silent_node(void)
 	stop(SIGTERM);
 }
 
+/*
+ * What a node has lent to one that is dead keeps it from its answer for a moment only: it is not
+ * taken for silent itself.  And a COMMIT that comes meanwhile is acknowledged.
+ */
+static void dead_borrower(void)
+{
+	const char *const args[] = {
+		"--switch", "none", "--memory", "64M", "--backing", file[0], NULL
+	};
+	struct fake *a = &fakes[1], *b = &fakes[2];
+	struct weft_msg commit = { .type = WEFT_MSG_COMMIT, .src = 1, .status = WEFT_M };
+	struct fake_line *al, *bl;
+	u32 region, txn, before, served;
+	u64 end = now_ms() + SOON_MS;
+
+	start();
+	CHECK_EQ(fake_join(a), 0);
+	CHECK_EQ(fake_join(b), 0);
+	CHECK_EQ(fake_create(a, "lent", 8 * 4096, 0, &region), 0);
+	CHECK_EQ(fake_open(a, region, 4096), 0);
+	CHECK_EQ(fake_open(b, region, 4096), 0);
+	al = fake_line(a, region, 0);
+	bl = fake_line(b, region, 0);
+	fake_fill(a, al, 1);
+	fake_settle();
+	txn = fake_expect(b, bl, WEFT_S);
+	CHECK(txn && fake_pass(a, al, txn, false));
+	while (bl->l.state != WEFT_S) {
+		CHECK(now_ms() < end);
+		fake_step(1);
+	}
+	CHECK_EQ(al->l.lent, weft_node_bit(2));
+	b->dead = true;
+	before = a->renewals;
+	served = a->served;
+	rig_memd_stop(BLADE, SIGKILL);
+	rig_memd_start(BLADE, args);
+	while (a->renewals == before || !a->renewed[0]) {
+		CHECK(now_ms() < end);
+		fake_step(1);
+	}
+	/* not by the second call, which says that it is late */
+	CHECK_EQ(a->renewals, before + 1);
+	CHECK_EQ(al->l.state, WEFT_I);
+	commit.txn = weft_txn(1, ++a->seq);
+	commit.line = weft_line_key(region, WEFT_KIND_PAGE, 1);
+	while (a->last.type != WEFT_MSG_COMMIT_ACK || a->last.txn != commit.txn) {
+		CHECK(now_ms() < end);
+		rig_send(a->at, BLADE, &commit);
+		fake_step(10);
+	}
+	/* the dead one is still waited for */
+	CHECK_EQ(a->served, served);
+	stop(SIGKILL);
+}
+
 /* --- the machine dies ---------------------------------------------------------- */
 
 /* The page of the first records in the backing file, see backing.h. */
@@ -673,7 +729,7 @@ int main(int argc, char **argv)
 		{ "restart", restart }, { "silent_node", silent_node },
 		{ "machine", machine }, { "cuts", cuts },
 		{ "two_blades", two_blades }, { "full", full },
-		{ "dead_blade", dead_blade },
+		{ "dead_blade", dead_blade }, { "dead_borrower", dead_borrower },
 		{ 0 }
 	};
 

@@ -106,6 +106,7 @@ more rig locks-lives memd-locks plain 2 50 50 200 3000 1 6
 more rig lives-switch memd-coherence switch 2 50 50 200 10000 1 10
 with_key rig lives-key memd-coherence switch 2 50 50 200 10000 1 10
 rig restart-cuts memd-restart cuts
+rig restart-dead-borrower memd-restart dead_borrower
 more rig catalog memd-catalog
 with_key rig catalog-key memd-catalog
 rig restart-machine memd-restart machine
