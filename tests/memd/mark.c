@@ -84,18 +84,17 @@ static void changes(u8 value)
 /* Each line that is used moves into the switch by one ADD. */
 static void one_add_each(u32 region)
 {
-	u32 added = rig_switch.count[WEFT_COUNT_ADD];
-	u32 refused = rig_switch.count[WEFT_COUNT_ADD_REFUSED];
+	u64 again = fake_stat(a, WEFT_BLADE_MIN, "adds_again");
 	u64 end = now_ms() + MORTAL_LIMIT_MS;
 	u32 i;
 
 	for (i = 1; i <= LINES; i++)
 		fake_fill(a, fake_line(a, region, i), 1);
-	while (rig_switch.count[WEFT_COUNT_ADD] < added + LINES) {
+	while (fake_stat(a, WEFT_BLADE_MIN, "lines_in_switch") < LINES + 1) {
 		CHECK(now_ms() < end);
 		mortal_live(1);
 	}
-	CHECK_EQ(rig_switch.count[WEFT_COUNT_ADD_REFUSED], refused);
+	CHECK_EQ(fake_stat(a, WEFT_BLADE_MIN, "adds_again"), again);
 	CHECK_EQ(fake_stat(a, WEFT_BLADE_MIN, "adds_refused"), 0);
 }
 

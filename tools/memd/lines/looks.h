@@ -42,7 +42,8 @@ static inline void looks_heard(struct looks *ls, u32 gen)
 {
 	u32 first = looks_first_gen(ls);
 
-	if (!first || (int)(gen - first) < 0)
+	/* 0: of a line that was not there to learn it */
+	if (gen && (!first || (int)(gen - first) < 0))
 		__atomic_store_n(&ls->first_gen, gen, __ATOMIC_RELAXED);
 }
 
