@@ -50,12 +50,11 @@ static bool may_serve(const struct world *w, const struct config *c)
 
 void life_actions(const struct world *w, const struct config *c, struct action *a, int *k)
 {
-	if (!c->lives)
+	if (!w->life.asks) {
+		if (w->life.lives)
+			world_add(a, k, ACT_HOME_DIES, 0, 0, 0);
 		return;
-	if (!w->life.asks && w->life.lives)
-		world_add(a, k, ACT_HOME_DIES, 0, 0, 0);
-	if (!w->life.asks)
-		return;
+	}
 	for (int n = 0; n < c->nodes; n++)
 		if (world_lives(w, n) && !(w->life.renewed & 1u << n))
 			world_add(a, k, ACT_RENEW, n, 0, 0);
