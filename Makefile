@@ -89,7 +89,7 @@ dpdk_libs	= $(shell pkg-config --libs libdpdk)
 # The blade's card: what of it a program has is linked with it.
 rdma_libs	= -Wl,--push-state,--as-needed $(shell pkg-config --libs librdmacm libibverbs) \
 		  -Wl,--pop-state
-weftctl_pkgs	= libnl-genl-3.0 libkmod
+weftctl_pkgs	= libnl-genl-3.0	# and libkmod, loaded when it is needed
 
 define newline
 
@@ -275,7 +275,7 @@ $(B)/obj/tools/switchd/interface.o: cflags_of = $(switchd_interface)
 $(B)/bin/weft-switchd $(B)/bin/weft-diff $(filter $(B)/tests/switchd-%,$(test_programs)): \
 	ldlibs_of = $(dpdk_libs) -pthread
 
-$(call objects,tools/weftctl): cflags_of = $(shell pkg-config --cflags $(weftctl_pkgs))
+$(call objects,tools/weftctl): cflags_of = $(shell pkg-config --cflags $(weftctl_pkgs) libkmod)
 $(B)/obj/tools/bench/locks/kernel.o: cflags_of = -Itools/weftctl
 $(B)/bin/weftctl $(B)/bin/weft-lockbench $(filter $(B)/tests/bench-locks-%,$(long_programs)): \
 	ldlibs_of = $(shell pkg-config --libs $(weftctl_pkgs)) -pthread
