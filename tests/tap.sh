@@ -11,7 +11,8 @@
 #
 # What a check prints is in $dir/check until the next one; of a check that fails, the
 # end of it and the exit status are shown, as comments.  What else helps to understand a
-# failure is what details() prints, if the suite has such a function.
+# failure is what details() prints, if the suite has such a function.  It ends with such a
+# check if it has a function hopeless() that succeeds then: nothing else could be tested.
 #
 # A suite whose caller may select says pattern=$1: then only checks run with that text
 # in their names.
@@ -196,6 +197,7 @@ check()
 		checked=$? checking=
 		echo "exit status $checked (124: its time was up)" >>"$dir/check"
 		not_ok "$1" "$dir/check"
+		[ "$(type -t hopeless)" != function ] || ! hopeless || exit 1
 		return 1
 	fi
 }

@@ -58,6 +58,7 @@ the_kernel()
 	check "its kernel is a user-mode one" on node1 grep -q '^vendor_id.*User Mode Linux' /proc/cpuinfo
 	check "status says so" eval 'rack status | grep -F ", uml, "'
 	check "it has one processor" equal 1 "$(on node1 nproc)"
+	check "threads take from the network" equal 1 "$(on node1 cat /sys/class/net/eth0/threaded)"
 	check "its processes are on the host" processes
 }
 

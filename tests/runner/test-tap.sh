@@ -71,6 +71,13 @@ suite "what the suite can tell" 1 $'not ok 1 - one\n# exit status 1 (124: its ti
 	check "one" false
 	check "two" true
 	finish'
+suite "it ends when nothing else could be tested" 1 $'ok 1 - one\nnot ok 2 - two\n# exit status 1 (124: its time was up)\n# lost\n' '
+	hopeless() { echo "# lost"; }
+	begin x
+	check "one" true
+	check "two" false
+	check "three" true
+	finish'
 suite "only the end of much, and of long lines" 1 "not ok 1 - one
 $(seq 62 100 | sed 's/^/# /')
 # exit status 1 (124: its time was up)

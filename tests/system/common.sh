@@ -94,6 +94,16 @@ make_rdma()
 	esac
 }
 
+# hopeless: a guest's kernel has complained, which tells more than all that fails after it: each
+# step could take all its time.
+hopeless()
+{
+	[ -n "$up" ] || return 1
+	rack status >"$dir/complained" 2>&1
+	grep -q 'its kernel complained' "$dir/complained" || return 1
+	sed 's/^/# /' "$dir/complained"
+}
+
 # end_rack: all guests are there, no kernel has complained, and it ends.
 end_rack()
 {
