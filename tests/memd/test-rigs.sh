@@ -19,17 +19,31 @@ cd "$(dirname "$0")/../.." || exit 2
 AT_ONCE=8
 LIMIT=$((240 * ${WEFT_TEST_SCALE:-1}))	# seconds for any one of them
 
+# ended: waits until a rig has, and keeps how: the shell forgets a child as soon as it has another
+# of the same number, which may come again within minutes.
+ended()
+{
+	local pid rc
+
+	wait -n -p pid
+	rc=$?
+	[ -n "${pid-}" ] || return 1
+	[ -n "${running[$pid]-}" ] || return 0
+	status[${running[$pid]}]=$rc
+	unset "running[$pid]"
+}
+
 # rig NAME PROGRAM ARGUMENT...: starts it, as soon as there is room; what it prints is in
 # $dir/NAME.
 rig()
 {
 	[[ $1 == *"$pattern"* ]] || return 0
-	while [ "$(jobs -pr | wc -l)" -ge $AT_ONCE ]; do
-		wait -n
+	while [ ${#running[@]} -ge $AT_ONCE ]; do
+		ended || break
 	done
 	timeout -k 5 "$LIMIT" "$BUILD/tests/$2" "${@:3}" >"$dir/$1" 2>&1 &
 	names+=("$1")
-	pids+=($!)
+	running[$!]=$1
 }
 
 # more RIG...: not if few are wanted.
@@ -77,7 +91,7 @@ rigs=${WEFT_RIGS:-all}
 begin memd-rigs
 pattern=${1-}
 names=()
-pids=()
+declare -A running=() status=()		# by number; by name
 
 # The longest first.  *-switch: the rig's switch is tools/directory/directory.c, no P4 (which
 # diff, switchd-* and racks run).
@@ -133,8 +147,8 @@ rig restart-full memd-restart full
 once rig restart-files memd-restart restart
 rig locks-lives-switch memd-locks switch 2 50 50 200 3000 1 6
 more rig locks-switch memd-locks switch 2 50 50 200 3000
-for ((i = 0; i < ${#names[@]}; i++)); do
-	wait "${pids[i]}"
-	outcome "${names[i]}" $?
+while ended; do :; done
+for name in "${names[@]}"; do
+	outcome "$name" "${status[$name]}"
 done
 finish
