@@ -495,13 +495,14 @@ start_mover()
 
 # --- Setting up weft ----------------------------------------------------------
 
-# in_guest NAME COMMAND...: run it there, without input.
+# in_guest NAME COMMAND...: run it there, without input. Its time is limited from here: each
+# process in the guest costs ten of one here.
 in_guest()
 {
 	local name=$1
 
 	shift
-	"$RACKIO" run --socket "$DIR/$name/exec.sock" --name "$name" \
+	timeout -k 10 "$SETUP_LIMIT" "$RACKIO" run --socket "$DIR/$name/exec.sock" --name "$name" \
 		--log "$DIR/$name/console.log" --no-stdin --tied -- "$@"
 }
 
@@ -549,12 +550,12 @@ set_up()
 	case $name in
 	mem*|twin*)
 		n=${name#mem}
-		in_guest "$name" timeout "$SETUP_LIMIT" "$HERE/guest-blade" \
+		in_guest "$name" "$HERE/guest-blade" \
 			"$PROGRAMS" "$((32 + ${n#twin}))" "$homes" "$BLADE_MEM" \
 			"${standby[@]}" $MEMD_OPTIONS ;;
-	witness) in_guest "$name" timeout "$SETUP_LIMIT" "$HERE/guest-witness" "$PROGRAMS" \
+	witness) in_guest "$name" "$HERE/guest-witness" "$PROGRAMS" \
 			"10.87.0.$(id_of "$name")" $(key_of "$MEMD_OPTIONS") ;;
-	node*)	in_guest "$name" timeout "$SETUP_LIMIT" "$HERE/guest-node" \
+	node*)	in_guest "$name" "$HERE/guest-node" \
 			"$BUILD" "$MODULE" "$NEEDED" "${name#node}" "$homes" "$CACHE" \
 			$NODE_OPTIONS ;;
 	esac
@@ -594,7 +595,7 @@ set_up_all()
 # make_rxe NAME
 make_rxe()
 {
-	in_guest "$1" timeout "$SETUP_LIMIT" "$HERE/guest-rdma" "10.87.0.$(id_of "$1")" \
+	in_guest "$1" "$HERE/guest-rdma" "10.87.0.$(id_of "$1")" \
 		"$RDMA_MODULES"
 }
 
