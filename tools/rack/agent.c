@@ -179,37 +179,57 @@ static _Noreturn void fail_child(const char *what, const char *which, int status
 	_exit(status);
 }
 
-/* In the child: become the command that the strings describe. */
-static _Noreturn void become(char *strings, size_t length, const int fds[3])
+/* What a client asks to be run: strings of its message. */
+struct command {
+	char		**argv;		/* ends with NULL, and so does envp */
+	char		**envp;
+	const char	*directory;
+};
+
+static bool parse_command(struct command *c, char *strings, size_t length)
 {
-	const struct rlimit files = { 65536, 1048576 };
-	const struct rlimit locked = { RLIM_INFINITY, RLIM_INFINITY };
 	size_t count = 0, args = 0, vars = 0;
-	const char *directory = "/";
-	char **argv, **envp;
-	sigset_t none;
 
 	for (size_t at = 0; at < length; at += strlen(strings + at) + 1)
 		count++;
-	argv = calloc(count + 1, sizeof(*argv));
-	envp = calloc(count + 1, sizeof(*envp));
-	if (!argv || !envp)
-		_exit(RACK_TROUBLE);
+	c->argv = calloc(count + 1, sizeof(*c->argv));
+	c->envp = calloc(count + 1, sizeof(*c->envp));
+	c->directory = "/";
+	if (!c->argv || !c->envp)
+		return false;
 	for (size_t at = 0; at < length; at += strlen(strings + at) + 1) {
 		char *text = strings + at + 1;
 
 		switch (strings[at]) {
 		case FRAME_TAG_DIRECTORY:
-			directory = text;
+			c->directory = text;
 			break;
 		case FRAME_TAG_ARGUMENT:
-			argv[args++] = text;
+			c->argv[args++] = text;
 			break;
 		case FRAME_TAG_VARIABLE:
-			envp[vars++] = text;
+			c->envp[vars++] = text;
 			break;
 		}
 	}
+	return args > 0;
+}
+
+static void free_command(struct command *c)
+{
+	free(c->argv);
+	free(c->envp);
+}
+
+/*
+ * In the child, which has the agent's memory (vfork): become the command. Nothing is written
+ * here but what is on the stack.
+ */
+static _Noreturn void become(const struct command *c, const int fds[3])
+{
+	const struct rlimit files = { 65536, 1048576 };
+	const struct rlimit locked = { RLIM_INFINITY, RLIM_INFINITY };
+	sigset_t none;
 
 	setsid();
 	for (int i = 0; i < 3; i++)
@@ -220,35 +240,51 @@ static _Noreturn void become(char *strings, size_t length, const int fds[3])
 	signal(SIGPIPE, SIG_DFL);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
-	environ = envp;
-	if (!args)
-		_exit(RACK_TROUBLE);
-	if (chdir(directory) != 0)
-		fail_child("cannot change to", directory, RACK_TROUBLE);
-	execvp(argv[0], argv);
-	fail_child("cannot run", argv[0], errno == ENOENT ? 127 : 126);
+	if (chdir(c->directory) != 0)
+		fail_child("cannot change to", c->directory, RACK_TROUBLE);
+	execvp(c->argv[0], c->argv);
+	fail_child("cannot run", c->argv[0], errno == ENOENT ? 127 : 126);
+}
+
+/*
+ * The child's process, -1 if there is none. The agent stands still until the command runs: a
+ * copy of its memory would cost a user-mode kernel as much as the command's own.
+ */
+static pid_t spawn(const struct command *c, const int fds[3])
+{
+	char **own = environ;
+	pid_t pid;
+
+	environ = c->envp;	/* execvp() looks into it for PATH */
+	pid = vfork();
+	if (pid == 0)
+		become(c, fds);
+	environ = own;
+	return pid;
 }
 
 static void start_command(struct session *s)
 {
 	struct bytes *c = &s->command;
-	int in[2] = { -1, -1 }, out[2] = { -1, -1 }, err[2] = { -1, -1 };
+	int in[2] = { -1, -1 }, out[2] = { -1, -1 }, err[2] = { -1, -1 }, fds[3];
+	struct command command = { 0 };
 
-	if (!bytes_left(c) || c->data[c->end - 1] != '\0') {
+	if (!bytes_left(c) || c->data[c->end - 1] != '\0' ||
+	    !parse_command(&command, c->data + c->start, bytes_left(c))) {
+		free_command(&command);
 		refuse(s, "the command came damaged");
 		return;
 	}
 	if (port_is_line)
 		line_look_again();
-	if (pipe2(in, O_CLOEXEC) || pipe2(out, O_CLOEXEC) || pipe2(err, O_CLOEXEC))
-		s->pid = -1;
-	else
-		s->pid = fork();
-	if (s->pid == 0) {
-		const int fds[3] = { in[0], out[1], err[1] };
-
-		become(c->data + c->start, bytes_left(c), fds);
+	s->pid = -1;
+	if (!pipe2(in, O_CLOEXEC) && !pipe2(out, O_CLOEXEC) && !pipe2(err, O_CLOEXEC)) {
+		fds[0] = in[0];
+		fds[1] = out[1];
+		fds[2] = err[1];
+		s->pid = spawn(&command, fds);
 	}
+	free_command(&command);
 	close_fd(&in[0]);
 	close_fd(&out[1]);
 	close_fd(&err[1]);
