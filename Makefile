@@ -49,7 +49,7 @@ MAKEFLAGS	+= --no-builtin-rules
 # is looked at: pkg-config and the kernel headers are needed to go on.
 
 goals		:= $(or $(MAKECMDGOALS),all)
-package_groups	:= build \
+package_groups	:= compile build \
 		   $(if $(filter demo test test-long test-programs long-programs uml uml-rdma uml-kernel,$(goals)),rack) \
 		   $(if $(filter test test-long,$(goals)),test) \
 		   $(if $(filter test-long long-programs fuzz,$(goals)),long) \
@@ -58,7 +58,7 @@ package_groups	:= build \
 		   $(if $(filter bench bench-locks,$(goals)),rack bench) \
 		   $(if $(filter deb,$(goals)),deb)
 ifneq ($(filter deps,$(goals)),)
-package_groups	:= build rack test long check debug bench deb
+package_groups	:= compile build rack test long check debug bench deb
 endif
 package_groups	:= $(sort $(package_groups))
 
@@ -67,10 +67,18 @@ ifndef WEFT_PACKAGES_DONE
 $(shell mkdir -p $(B) && test -e $(B)/packages.mk || echo '# see Makefile' >$(B)/packages.mk)
 include $(B)/packages.mk
 # Touched only if there was something to do: then make starts over.  It runs
-# this even when only asked what it would do; it costs 0.1 s.
+# this even when only asked what it would do; it costs 0.1 s.  Installing packages keeps less
+# than one processor busy: for what takes long, root, who is not asked for a password, has
+# programs compiled beside it as soon as there is what they need.
 $(B)/packages.mk: FORCE
-	@test -z "`tools/packages --missing $(package_groups)`" || \
-		{ tools/packages $(package_groups) && touch $@; }
+	@test -z "`tools/packages --missing $(package_groups)`" || { \
+		if test -n "$(filter demo test test-long,$(goals))" && test `id -u` = 0; then \
+			tools/packages compile && WEFT_PACKAGES_DONE=1 $(build_all) \
+				ahead='$(goals)' later_groups='$(package_groups)' \
+				packages-later headers-ahead rack-ahead programs-ahead rest-ahead; \
+		else \
+			tools/packages $(package_groups); \
+		fi && touch $@; }
 endif
 endif
 export WEFT_PACKAGES_DONE := 1
@@ -546,6 +554,26 @@ uml-found: FORCE
 demo:
 	@+$(build_all) uml-found all
 	@$(for_scripts) tools/demo/demo.sh
+
+# What is made while packages are installed (packages.mk), for the goals in $(ahead): headers of
+# user-mode kernels, which are fetched, unpacked and prepared one step after the other, as soon as
+# there is what that takes; what racks need; and, with what these leave of the processors, programs
+# that need none of the packages, and then the rest.
+.PHONY: packages-rack packages-later headers-ahead rack-ahead programs-ahead programs-alone rest-ahead
+packages-rack: FORCE
+	@tools/packages $(filter-out build,$(later_groups))
+packages-later: packages-rack
+	@tools/packages $(later_groups)
+headers-ahead: packages-rack
+	@+$(if $(filter test%,$(ahead)),-tools/rack/get-kernel --headers uml >/dev/null)
+rack-ahead: packages-later headers-ahead
+	@+$(MAKE) --no-print-directory ahead= $(if $(filter test%,$(ahead)),uml-here,uml-found)
+programs-ahead: FORCE
+	@+nice $(MAKE) --no-print-directory programs-alone
+rest-ahead: packages-later programs-ahead
+	@+nice $(MAKE) --no-print-directory ahead= all $(if $(filter test%,$(ahead)),test-programs $(test_bundle))
+programs-alone: $(filter-out %/weft-switchd %/weft-diff $(B)/tests/switchd-%,\
+		$(programs) $(if $(filter test%,$(ahead)),$(test_programs)))
 
 # J tests at a time, and up to J_MOST while those leave part of a processor idle.  Many of
 # them wait more than they compute.
