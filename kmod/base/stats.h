@@ -134,11 +134,14 @@ struct weft_hists;
 	/* locks that came after their owner had died, and that nobody had mended since */ \
 	X(LOCK_OWNERS_DIED,	"lock_owners_died") \
 	/* blocks that locks guard: asked for when the lock had come, passed on with it, */ \
-	/* come with it, expected with it in vain */ \
+	/* come with it, expected with it in vain; waited for in vain, and how long that and */ \
+	/* waiting for what came took */ \
 	X(LOCK_BLOCKS_FETCHED,	"lock_blocks_fetched") \
 	X(LOCK_BLOCKS_PASSED,	"lock_blocks_passed") \
 	X(LOCK_BLOCKS_CAME,	"lock_blocks_came") \
 	X(LOCK_BLOCKS_LATE,	"lock_blocks_late") \
+	X(LOCK_BLOCKS_BROKEN,	"lock_blocks_broken") \
+	X(LOCK_BLOCKS_NSEC,	"lock_blocks_nsec") \
 	/* such blocks mapped for the thread that got the lock; those mapped in vain */ \
 	X(LOCK_BLOCKS_MAPPED,	"lock_blocks_mapped") \
 	X(LOCK_BLOCKS_UNUSED,	"lock_blocks_unused") \

@@ -67,6 +67,21 @@ bool weft_bound_urge(struct weft_block *blk)
 	return true;
 }
 
+static void waited(struct weft_block *blk)
+{
+	weft_stat_add(weft_block_counters(blk), WEFT_STAT_LOCK_BLOCKS_NSEC,
+		      ktime_get_ns() - blk->bound.since);
+}
+
+void weft_bound_broken(struct weft_block *blk)
+{
+	lockdep_assert_held(&blk->lock);
+	waited(blk);
+	weft_stat_inc(weft_block_counters(blk), WEFT_STAT_LOCK_BLOCKS_BROKEN);
+	weft_rtt_broken(&blk->cache->node->rtts);
+	weft_bound_urge(blk);
+}
+
 void weft_bound_asked(struct weft_block *blk)
 {
 	lockdep_assert_held(&blk->lock);
@@ -174,12 +189,19 @@ static bool came(struct weft_block *blk, bool passed, bool unasked)
 		weft_predict_came(blk);
 	if (passed) {
 		weft_stat_inc(weft_block_counters(blk), WEFT_STAT_LOCK_BLOCKS_CAME);
+		if (b->patience)
+			waited(blk);
 		if (b->since && unasked)
 			weft_rtt_sample(&blk->cache->node->rtts, WEFT_RTT_PASS,
 					ktime_get_ns() - b->since);
 		b->unmet = 0;
-	} else if (b->awaited && ++b->unmet == 0) {
-		b->unmet = 1; /* saturated */
+		if (READ_ONCE(blk->cache->unmet))
+			WRITE_ONCE(blk->cache->unmet, 0);
+	} else if (b->awaited) {
+		if (++b->unmet == 0)
+			b->unmet = 1; /* saturated */
+		/* other processors may lose one: a hint */
+		WRITE_ONCE(blk->cache->unmet, READ_ONCE(blk->cache->unmet) + 1);
 	}
 	set_expected(blk, false);
 	b->awaited = false;

@@ -19,6 +19,9 @@ bool weft_bound_step(struct weft_block *blk, struct weft_out *out)
  */
 bool weft_bound_urge(struct weft_block *blk) __must_hold(&blk->lock);
 
+/* The time for the node that was to pass the block on is up: the same, and wait less from now on. */
+void weft_bound_broken(struct weft_block *blk) __must_hold(&blk->lock);
+
 /* A request for the block goes out. */
 void weft_bound_asked(struct weft_block *blk) __must_hold(&blk->lock);
 

@@ -37,6 +37,7 @@ struct shrinker;
  * @to: what is in flight to each home
  * @renewed: blocks that this node has finished for homes that begin anew
  * @expected: pages of blocks with bound.expected
+ * @unmet: how many blocks in a row did not come with their locks, see guarded.c; a hint
  * @shrinker: gives memory back under pressure, while something is mounted
  * @wq: revocation, which other nodes wait for
  * @evict_wq: eviction
@@ -59,6 +60,7 @@ struct weft_cache {
 	struct weft_flight to[WEFT_BLADES];
 	atomic64_t renewed;
 	atomic_long_t expected;
+	u32 unmet;
 	struct shrinker *shrinker;
 	struct workqueue_struct *wq;
 	struct workqueue_struct *evict_wq;

@@ -14,11 +14,18 @@
 #include "net/rtt.h"
 
 #define UNMET_ROUNDS	8	/* after a block did not come, wait for it each 8th time only */
+#define UNMET_FEW	3	/* so many blocks in a row may not come by chance */
 
-/* Is the block worth a wait?  Mostly it comes, or not, as it did the last time. */
+/*
+ * Is the block worth a wait?  Mostly it comes, or not, as it did the last time, and as others do:
+ * a program may use each of a thousand locks once.
+ */
 static bool hopeful(const struct weft_block *blk)
 {
-	return blk->bound.unmet % UNMET_ROUNDS == 0;
+	u32 others = READ_ONCE(blk->cache->unmet);
+
+	return blk->bound.unmet % UNMET_ROUNDS == 0 &&
+	       (others < UNMET_FEW || others % UNMET_ROUNDS == 0);
 }
 
 /* End an expectation.  Return: false if there was none. */
@@ -125,14 +132,30 @@ void weft_guarded_leave(struct weft_block *blk, struct weft_outbox *outbox)
 	weft_block_end(blk, outbox);
 }
 
+/* Only the owner can pass the block on. */
+static bool can_pass(const struct weft_block *blk)
+{
+	return blk->phase == WEFT_BLOCK_LIVE && blk->line.state == WEFT_M;
+}
+
 void weft_guarded_pass(struct weft_block *blk, const struct weft_successors *successors,
 		       struct weft_outbox *outbox)
 {
 	weft_block_begin(blk);
 	/* state M, and not idle yet: step.c passes the block on after the COMMIT */
-	if (blk->phase == WEFT_BLOCK_LIVE && blk->line.state == WEFT_M)
+	if (can_pass(blk))
 		blk->bound.successors = *successors;
 	weft_block_end(blk, outbox);
+}
+
+bool weft_guarded_goes(struct weft_block *blk)
+{
+	bool goes;
+
+	spin_lock_bh(&blk->lock);
+	goes = can_pass(blk);
+	spin_unlock_bh(&blk->lock);
+	return goes;
 }
 
 void weft_guarded_yield(struct weft_block *blk, u32 writer, struct weft_outbox *outbox)
@@ -140,7 +163,7 @@ void weft_guarded_yield(struct weft_block *blk, u32 writer, struct weft_outbox *
 	struct weft_out out;
 
 	weft_block_begin(blk);
-	if (blk->phase == WEFT_BLOCK_LIVE && blk->line.state == WEFT_M)
+	if (can_pass(blk))
 		blk->bound.successors = (struct weft_successors){ .writer = writer };
 	else if (blk->phase == WEFT_BLOCK_LIVE && weft_line_yield(&blk->line, writer, &out))
 		weft_block_carry_out(blk, &out, NULL, outbox);
@@ -275,12 +298,21 @@ static void choose(struct weft_block *blk, const struct weft_successors *success
 	through(blk);
 }
 
+bool weft_guarded_follows(struct weft_block *blk, u32 lock, u32 writer)
+{
+	bool goes;
+
+	spin_lock_bh(&blk->lock);
+	goes = can_pass(blk) && blk->bound.lock == lock && follows(blk, writer);
+	spin_unlock_bh(&blk->lock);
+	return goes;
+}
+
 void weft_guarded_offer(struct weft_block *blk, u32 lock,
 			const struct weft_successors *successors, struct weft_outbox *outbox)
 {
 	weft_block_begin(blk);
-	if (blk->phase == WEFT_BLOCK_LIVE && blk->line.state == WEFT_M &&
-	    blk->bound.lock == lock)
+	if (can_pass(blk) && blk->bound.lock == lock)
 		choose(blk, successors);
 	weft_block_end(blk, outbox);
 }

@@ -46,6 +46,9 @@ void weft_guarded_leave(struct weft_block *blk, struct weft_outbox *outbox);
 void weft_guarded_pass(struct weft_block *blk, const struct weft_successors *successors,
 		       struct weft_outbox *outbox);
 
+/* Would weft_guarded_pass() pass the block on?  For who has to say so before. */
+bool weft_guarded_goes(struct weft_block *blk);
+
 /*
  * Readers give up the lock for a writer, who expects the block under transaction @writer: pass
  * the block on if this node owns it, give it back if it was lent.
@@ -82,6 +85,9 @@ u32 weft_guarded_judge(struct weft_block *blk, u32 lock);
 /* As weft_guarded_pass(), but only to nodes that were seen to expect the block. */
 void weft_guarded_offer(struct weft_block *blk, u32 lock,
 			const struct weft_successors *successors, struct weft_outbox *outbox);
+
+/* Would weft_guarded_offer() pass the block on to @writer, a transaction? */
+bool weft_guarded_follows(struct weft_block *blk, u32 lock, u32 writer);
 
 /* As weft_guarded_yield(), for a block that was lent: give it back to the writer. */
 void weft_guarded_return(struct weft_block *blk, u32 writer, struct weft_outbox *outbox);

@@ -494,7 +494,7 @@ static void time_is_up(struct weft_block *blk, struct weft_outbox *outbox)
 	else if (blk->look_at && blk->look_at <= now)
 		look(blk, outbox);
 	if (blk->bound.patience && blk->bound.patience <= now)
-		weft_bound_urge(blk);
+		weft_bound_broken(blk);
 }
 
 static enum hrtimer_restart timer_fire(struct hrtimer *timer)

@@ -50,6 +50,13 @@
  */
 #define WEFT_F_LOST		0x40
 
+/*
+ * Flag of HAND, HANDED and INV_ACK for locks: no block that the lock guards comes after it, so that
+ * the next holder asks at once for what it needs.  Not said if that is not known.  No directory
+ * looks at it, and each passes it on from HAND to HANDED.
+ */
+#define WEFT_F_ALONE		0x20
+
 /* For a filter in front of a socket, which has no codec. */
 #define WEFT_WIRE_TYPE_AT	2
 #define WEFT_WIRE_LINE_AT	12

@@ -18,13 +18,17 @@
 /*
  * Does the sender pass on the blocks that the lock guards?  The old holder (HANDED) lends them
  * to the readers at the head of the queue, and passes them on to the writer behind those.  A
- * reader that gives up the lock (INV_ACK) gives back what was lent to it.
+ * reader that gives up the lock (INV_ACK) gives back what was lent to it.  A node that has nothing
+ * to pass on, or no longer knows what the lock guards as its programs have closed the region, says
+ * so: WEFT_F_ALONE.
  */
 static bool comes_along(const struct weft_lockres *lr, const struct weft_msg *msg)
 {
 	struct weft_queue list;
 	u32 i, n;
 
+	if (msg->flags & WEFT_F_ALONE)
+		return false;
 	if (msg->type == WEFT_MSG_INV_ACK)
 		return msg->txn == lr->core.txn;
 	if (msg->type != WEFT_MSG_HANDED)

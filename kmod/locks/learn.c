@@ -224,6 +224,21 @@ void weft_learn_come(struct weft_lockres *lr, bool passed, struct weft_outbox *o
 	}
 }
 
+bool weft_learn_goes(const struct weft_lockres *lr, u32 writer)
+{
+	struct weft_block *blk;
+	bool goes = false;
+	u32 i = 0;
+
+	lockdep_assert_held(&lr->lock);
+	while (READ_ONCE(weft_lock_tuning.learn) && !goes &&
+	       (blk = next_cached(lr->learn, &i, false))) {
+		goes = weft_guarded_follows(blk, lr->learn->lock, writer);
+		weft_block_put(blk);
+	}
+	return goes;
+}
+
 /* Offer blocks that are not learnt here, too: the next holders may have learnt them. */
 void weft_learn_pass(struct weft_lockres *lr, const struct weft_successors *successors,
 		     struct weft_outbox *outbox)

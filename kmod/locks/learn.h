@@ -62,6 +62,8 @@ void weft_learn_come(struct weft_lockres *lr, bool passed, struct weft_outbox *o
 	__must_hold(&lr->lock);
 void weft_learn_drop(struct weft_lockres *lr, struct weft_outbox *outbox)
 	__must_hold(&lr->lock);
+/* Would weft_learn_pass() pass a block on to @writer alone, a transaction? */
+bool weft_learn_goes(const struct weft_lockres *lr, u32 writer) __must_hold(&lr->lock);
 void weft_learn_pass(struct weft_lockres *lr, const struct weft_successors *successors,
 		     struct weft_outbox *outbox) __must_hold(&lr->lock);
 

@@ -108,6 +108,25 @@ static bool passes(const struct weft_lockres *lr)
 }
 
 /*
+ * A hand-over has begun: is it certain that no guarded block goes after the lock?  What readers
+ * before the next writer will leave to it nobody knows yet.
+ */
+static bool goes_alone(const struct weft_lockres *lr)
+{
+	bool any = false;
+	u32 writer;
+
+	if (weft_lock_successors(&lr->core, &writer))
+		return false;
+	if (!passes(lr))
+		return true;
+	if (!lr->guard)
+		return !weft_learn_goes(lr, writer);
+	weft_guard_tell(lr->guard, blk, any |= weft_guarded_goes(blk));
+	return !any;
+}
+
+/*
  * A hand-over has begun: pass guarded blocks on to the next holders.  HANDED is in the outbox
  * before what follows from this.
  */
@@ -278,6 +297,8 @@ void weft_lockres_act(struct weft_lockres *lr, struct weft_lock_out *out,
 		      struct weft_outbox *outbox)
 {
 	struct weft_node *node = lr->locks->node;
+	bool begins = lr->core.handing && !lr->handing;
+	u8 alone = begins && goes_alone(lr) ? WEFT_F_ALONE : 0;
 	u32 i;
 
 	lockdep_assert_held(&lr->lock);
@@ -287,11 +308,15 @@ void weft_lockres_act(struct weft_lockres *lr, struct weft_lock_out *out,
 	for (i = 0; i < out->n; i++) {
 		struct weft_send *s = &out->send[i];
 
+		if (s->msg.type == WEFT_MSG_HAND)
+			s->msg.flags |= alone;
+		else if (s->msg.type == WEFT_MSG_INV_ACK && !passes(lr))
+			s->msg.flags |= WEFT_F_ALONE;
 		count_sent(lr, &s->msg);
 		weft_outbox_put(outbox, s->to ? s->to : weft_node_home(node, lr->core.key),
 				&s->msg);
 	}
-	if (lr->core.handing && !lr->handing)
+	if (begins)
 		pass(lr, outbox);
 	weft_lockres_note_hand_over(lr);
 	if (out->effects & WEFT_DO_FAIL) {

@@ -19,6 +19,7 @@
 #define QUERY_US	20000
 #define PATIENCE_MIN_US	20
 #define PATIENCE_MAX_US	50000
+#define PATIENCE_ASKS	2	/* times what asking usually takes */
 #define BACKOFF_MIN_US	20
 #define BACKOFF_MAX_US	10000
 
@@ -127,8 +128,18 @@ unsigned long weft_rtt_query(const struct weft_rtts *rtts, bool shared, u8 losse
 
 u64 weft_rtt_patience(const struct weft_rtts *rtts)
 {
+	u32 most = min_t(u32, PATIENCE_ASKS * usual_us(rtts, WEFT_RTT_ASK), PATIENCE_MAX_US);
+
 	return (u64)clamp_t(u32, usual_us(rtts, WEFT_RTT_PASS), PATIENCE_MIN_US,
-			    PATIENCE_MAX_US) * NSEC_PER_USEC;
+			    max_t(u32, most, PATIENCE_MIN_US)) * NSEC_PER_USEC;
+}
+
+void weft_rtt_broken(struct weft_rtts *rtts)
+{
+	u32 ask = READ_ONCE(rtts->kind[WEFT_RTT_ASK].mean_us);
+
+	smooth(&rtts->kind[WEFT_RTT_PASS],
+	       min(ask, READ_ONCE(rtts->kind[WEFT_RTT_PASS].mean_us)), 0, 1);
 }
 
 u64 weft_rtt_backoff(const struct weft_rtts *rtts, u8 nacks)

@@ -80,8 +80,15 @@ u64 weft_rtt_usual(const struct weft_rtts *rtts, enum weft_rtt_what what);
  */
 unsigned long weft_rtt_query(const struct weft_rtts *rtts, bool shared, u8 losses);
 
-/* Nanoseconds to wait, after a lock has come, for blocks that are passed on with it. */
+/*
+ * Nanoseconds to wait, after a lock has come, for blocks that are passed on with it.  What was
+ * usual while nodes fought for locks may be a hundred times what asking for the block takes, so
+ * that bounds it.
+ */
 u64 weft_rtt_patience(const struct weft_rtts *rtts);
+
+/* A block that was waited for so did not come: do not wait so long the next time. */
+void weft_rtt_broken(struct weft_rtts *rtts);
 
 /* Nanoseconds until a request is repeated that was refused @nacks times in a row. */
 u64 weft_rtt_backoff(const struct weft_rtts *rtts, u8 nacks);
