@@ -112,7 +112,7 @@ idle_holders()
 	locks=$(grown lock_waits_nsec)
 	blocks=$(grown lock_blocks_nsec)
 	echo "$(grown lock_handed) locks in $((locks / 1000)) us; waited $((blocks / 1000)) us for blocks, $(grown lock_blocks_broken) of which did not come"
-	[ "$(grown lock_handed)" -ge 10 ] && [ "$blocks" -le $((4 * locks)) ]
+	[ "$(grown lock_handed)" -ge 3 ] && [ "$blocks" -le $((4 * locks)) ]
 }
 
 # go_down: whatever is still under way then, nobody waits for a node that is gone
