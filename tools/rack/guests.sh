@@ -162,7 +162,7 @@ disk_of()
 	esac
 }
 
-# append_of NAME MODULES: what guest-init wants to know.
+# append_of NAME MODULES: what init/init.c wants to know.
 append_of()
 {
 	local id member disk
