@@ -18,6 +18,7 @@
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
+#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,6 +36,7 @@
 /* Between asking a command to end and killing it, once its client is gone. */
 #define KILL_AFTER_MS	1000
 #define SESSIONS_MAX	128
+#define WHY_MAX		(PATH_MAX + 256)	/* why a command does not start */
 
 /* One of the two streams that a command writes. */
 struct output {
@@ -159,24 +161,14 @@ static void send_exit(struct session *s, int status)
 }
 
 /* Say why a command did not start, as if it had printed that itself. */
-static void refuse(struct session *s, const char *why)
+static void refuse(struct session *s, const char *why, int status)
 {
-	char text[256];
+	char text[WHY_MAX + 16];
 	int n = snprintf(text, sizeof(text), "weft-rack: %s\n", why);
 
 	frame_add(&to_host, s->id, FRAME_STDERR, text, n);
-	send_exit(s, RACK_TROUBLE << 8);
+	send_exit(s, status << 8);
 	remove_session(s);
-}
-
-static _Noreturn void fail_child(const char *what, const char *which, int status)
-{
-	char host[65] = "the guest";
-
-	gethostname(host, sizeof(host) - 1);
-	dprintf(STDERR_FILENO, "weft-rack: %s: %s %s: %s\n", host, what, which,
-		strerror(errno));
-	_exit(status);
 }
 
 /* What a client asks to be run: strings of its message. */
@@ -222,78 +214,93 @@ static void free_command(struct command *c)
 }
 
 /*
- * In the child, which has the agent's memory (vfork): become the command. Nothing is written
- * here but what is on the stack.
+ * posix_spawn() does not copy the agent's memory, which would cost a user-mode kernel as much as
+ * the command's own.  Return: 0 or an errno.
  */
-static _Noreturn void become(const struct command *c, const int fds[3])
+static int spawn(pid_t *pid, const struct command *c, const int fds[3])
 {
-	const struct rlimit files = { 65536, 1048576 };
-	const struct rlimit locked = { RLIM_INFINITY, RLIM_INFINITY };
-	sigset_t none;
+	posix_spawn_file_actions_t files;
+	posix_spawnattr_t how;
+	char **own = environ;
+	sigset_t none, pipe;
+	int err = 0;
 
-	setsid();
-	for (int i = 0; i < 3; i++)
-		if (dup2(fds[i], i) < 0)
-			_exit(RACK_TROUBLE);
-	setrlimit(RLIMIT_NOFILE, &files);
-	setrlimit(RLIMIT_MEMLOCK, &locked);
-	signal(SIGPIPE, SIG_DFL);
 	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
-	if (chdir(c->directory) != 0)
-		fail_child("cannot change to", c->directory, RACK_TROUBLE);
-	execvp(c->argv[0], c->argv);
-	fail_child("cannot run", c->argv[0], errno == ENOENT ? 127 : 126);
+	sigemptyset(&pipe);
+	sigaddset(&pipe, SIGPIPE);
+	posix_spawnattr_init(&how);
+	posix_spawnattr_setflags(&how, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK |
+				       POSIX_SPAWN_SETSIGDEF);
+	posix_spawnattr_setsigmask(&how, &none);
+	posix_spawnattr_setsigdefault(&how, &pipe);
+	posix_spawn_file_actions_init(&files);
+	for (int i = 0; i < 3 && !err; i++)
+		err = posix_spawn_file_actions_adddup2(&files, fds[i], i);
+	environ = c->envp;	/* PATH is looked up there */
+	if (!err)
+		err = posix_spawnp(pid, c->argv[0], &files, &how, c->argv, c->envp);
+	environ = own;
+	posix_spawn_file_actions_destroy(&files);
+	posix_spawnattr_destroy(&how);
+	return err;
 }
 
-/*
- * The child's process, -1 if there is none. The agent stands still until the command runs: a
- * copy of its memory would cost a user-mode kernel as much as the command's own.
- */
-static pid_t spawn(const struct command *c, const int fds[3])
+/* Run the command of @s.  Return: 0; else its exit status, and in @why (WHY_MAX) a sentence. */
+static int run_command(struct session *s, const int fds[3], char *why)
 {
-	char **own = environ;
-	pid_t pid;
+	struct bytes *b = &s->command;
+	struct command c = { 0 };
+	char host[65] = "the guest";
+	int err, status = 0;
 
-	environ = c->envp;	/* execvp() looks into it for PATH */
-	pid = vfork();
-	if (pid == 0)
-		become(c, fds);
-	environ = own;
-	return pid;
+	gethostname(host, sizeof(host) - 1);
+	if (!bytes_left(b) || b->data[b->end - 1] != '\0' ||
+	    !parse_command(&c, b->data + b->start, bytes_left(b))) {
+		snprintf(why, WHY_MAX, "the command came damaged");
+		status = RACK_TROUBLE;
+	} else if (chdir(c.directory)) {
+		snprintf(why, WHY_MAX, "%s: cannot change to %s: %s", host, c.directory,
+			 strerror(errno));
+		status = RACK_TROUBLE;
+	} else {
+		err = spawn(&s->pid, &c, fds);
+		if (err) {
+			s->pid = 0;
+			snprintf(why, WHY_MAX, "%s: cannot run %s: %s", host, c.argv[0], strerror(err));
+			status = err == ENOENT ? 127 : 126;
+		}
+	}
+	if (chdir("/"))
+		fprintf(stderr, "weft-rackio: cannot change to /: %s\n", strerror(errno));
+	free_command(&c);
+	return status;
 }
 
 static void start_command(struct session *s)
 {
-	struct bytes *c = &s->command;
-	int in[2] = { -1, -1 }, out[2] = { -1, -1 }, err[2] = { -1, -1 }, fds[3];
-	struct command command = { 0 };
+	int in[2] = { -1, -1 }, out[2] = { -1, -1 }, err[2] = { -1, -1 }, fds[3], status;
+	char why[WHY_MAX];
 
-	if (!bytes_left(c) || c->data[c->end - 1] != '\0' ||
-	    !parse_command(&command, c->data + c->start, bytes_left(c))) {
-		free_command(&command);
-		refuse(s, "the command came damaged");
-		return;
-	}
 	if (port_is_line)
 		line_look_again();
-	s->pid = -1;
-	if (!pipe2(in, O_CLOEXEC) && !pipe2(out, O_CLOEXEC) && !pipe2(err, O_CLOEXEC)) {
+	if (pipe2(in, O_CLOEXEC) || pipe2(out, O_CLOEXEC) || pipe2(err, O_CLOEXEC)) {
+		snprintf(why, sizeof(why), "the guest has no room for another process");
+		status = RACK_TROUBLE;
+	} else {
 		fds[0] = in[0];
 		fds[1] = out[1];
 		fds[2] = err[1];
-		s->pid = spawn(&command, fds);
+		status = run_command(s, fds, why);
 	}
-	free_command(&command);
 	close_fd(&in[0]);
 	close_fd(&out[1]);
 	close_fd(&err[1]);
-	bytes_free(c);
+	bytes_free(&s->command);
 	s->in = in[1];
 	s->out[0].fd = out[0];
 	s->out[1].fd = err[0];
-	if (s->pid < 0) {
-		refuse(s, "the guest has no room for another process");
+	if (status) {
+		refuse(s, why, status);
 		return;
 	}
 	fcntl(s->in, F_SETFL, O_NONBLOCK);
@@ -341,7 +348,7 @@ static void handle_frame(const struct frame_head *head, const char *payload)
 		if (s->pid)
 			break;
 		if (session_count > SESSIONS_MAX)
-			refuse(s, "too many commands at once in this guest");
+			refuse(s, "too many commands at once in this guest", RACK_TROUBLE);
 		else
 			start_command(s);
 		break;
@@ -554,10 +561,15 @@ static int serve_port(int signals)
  */
 int agent_main(int argc, char **argv)
 {
+	const struct rlimit files = { 65536, 1048576 };
+	const struct rlimit locked = { RLIM_INFINITY, RLIM_INFINITY };
 	const char *name = argc > 1 ? argv[1] : PORT_NAME;
 	sigset_t child;
 	int signals, err;
 
+	/* of all commands */
+	setrlimit(RLIMIT_NOFILE, &files);
+	setrlimit(RLIMIT_MEMLOCK, &locked);
 	sigemptyset(&child);
 	sigaddset(&child, SIGCHLD);
 	sigprocmask(SIG_BLOCK, &child, NULL);
