@@ -557,8 +557,8 @@ demo:
 
 # What is made while packages are installed (packages.mk), for the goals in $(ahead): headers of
 # user-mode kernels, which are fetched, unpacked and prepared one step after the other, as soon as
-# there is what that takes; what racks need; and, with what these leave of the processors, programs
-# that need none of the packages, and then the rest.
+# there is what that takes; what racks need; and, when these leave a processor, programs that need
+# none of the packages, and then the rest.  Not nicer than that: beside other work they would starve.
 .PHONY: packages-rack packages-later headers-ahead rack-ahead programs-ahead programs-alone rest-ahead
 packages-rack: FORCE
 	@tools/packages $(filter-out build,$(later_groups))
@@ -569,9 +569,9 @@ headers-ahead: packages-rack
 rack-ahead: packages-later headers-ahead
 	@+$(MAKE) --no-print-directory ahead= $(if $(filter test%,$(ahead)),uml-here,uml-found)
 programs-ahead: FORCE
-	@+nice $(MAKE) --no-print-directory programs-alone
+	@+nice -n 3 $(MAKE) --no-print-directory programs-alone
 rest-ahead: packages-later programs-ahead
-	@+nice $(MAKE) --no-print-directory ahead= all $(if $(filter test%,$(ahead)),test-programs $(test_bundle))
+	@+nice -n 3 $(MAKE) --no-print-directory ahead= all $(if $(filter test%,$(ahead)),test-programs $(test_bundle))
 programs-alone: $(filter-out %/weft-switchd %/weft-diff $(B)/tests/switchd-%,\
 		$(programs) $(if $(filter test%,$(ahead)),$(test_programs)))
 

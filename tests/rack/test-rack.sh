@@ -245,10 +245,11 @@ ends()
 	check "nothing of rack A runs" equal 0 "$(processes "$A")"
 	check "down of what is down" rack "no-$A" down
 
-	# The same name again, and guests that are not up in time: the shell reads a console at
-	# which nobody types, for ever, while without an init the kernel panics.
+	# The same name again, and guests that are not up in time: what is run in the place of the
+	# agent reads a console at which nobody types, for ever, while without an init the kernel
+	# panics.
 	WEFT_RACK_BOOT_LIMIT=8 check "a guest that hangs at boot" exits 125 '' a up --bare --nodes 1 \
-		--append rdinit=/bin/sh
+		--append rack.agent=/usr/bin/tee
 	check "is reported" grep -F "node1 hangs: not up after 8 s" "$dir/exits"
 	check "with its log" grep -F "end of " "$dir/exits"
 	check "and does not stay" equal 0 "$(processes "$A")"
