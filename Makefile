@@ -71,7 +71,7 @@ include $(B)/packages.mk
 # than one processor busy: for what takes long, root, who is not asked for a password, has
 # programs compiled beside it as soon as there is what they need.
 $(B)/packages.mk: FORCE
-	@test -z "`tools/packages --missing $(package_groups)`" || { \
+	@+test -z "`tools/packages --missing $(package_groups)`" || { \
 		if test -n "$(filter demo test test-long,$(goals))" && test `id -u` = 0; then \
 			tools/packages compile && WEFT_PACKAGES_DONE=1 $(build_all) \
 				ahead='$(goals)' later_groups='$(package_groups)' \

@@ -122,7 +122,7 @@ static bool goes_alone(const struct weft_lockres *lr)
 		return true;
 	if (!lr->guard)
 		return !weft_learn_goes(lr, writer);
-	weft_guard_tell(lr->guard, blk, any |= weft_guarded_goes(blk));
+	weft_guard_tell(lr->guard, blk, any = any || weft_guarded_goes(blk));
 	return !any;
 }
 

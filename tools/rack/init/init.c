@@ -41,10 +41,10 @@ static struct {
 	const char *modules;	/* the directory of the kernel's, on the host */
 	const char *address;
 	const char *agent;	/* its program, on the host */
-} say;
+} param;
 static char hosts[CMDLINE_MAX] = "127.0.0.1 localhost\n::1 localhost ip6-localhost\n";
 
-/* As the first process we must not end: that is a panic. Say what is wrong, stop. */
+/* As the first process we must not end: that is a panic. Tell what is wrong, stop. */
 static _Noreturn __attribute__((format(printf, 1, 2))) void fail(const char *format, ...)
 {
 	int err = errno;
@@ -114,14 +114,14 @@ static void read_command_line(void)
 		const char **value;
 	} words[] = {
 		/* Not weft.NAME: that would be a parameter of the module. */
-		{ "rack.line=", &say.line },
-		{ "rack.probe=", &say.probe },
-		{ "rack.disk=", &say.disk },
-		{ "rack.tree=", &say.tree },
-		{ "rack.name=", &say.name },
-		{ "rack.modules=", &say.modules },
-		{ "rack.address=", &say.address },
-		{ "rack.agent=", &say.agent },
+		{ "rack.line=", &param.line },
+		{ "rack.probe=", &param.probe },
+		{ "rack.disk=", &param.disk },
+		{ "rack.tree=", &param.tree },
+		{ "rack.name=", &param.name },
+		{ "rack.modules=", &param.modules },
+		{ "rack.address=", &param.address },
+		{ "rack.agent=", &param.agent },
 	};
 	int fd = open("/proc/cmdline", O_RDONLY | O_CLOEXEC);
 	ssize_t length = fd < 0 ? -1 : read(fd, line, sizeof(line) - 1);
@@ -174,7 +174,7 @@ static bool mount_tree(const char *tag, const char *cache, const char *target,
 {
 	char options[128];
 
-	if (say.line)
+	if (param.line)
 		return !mount("none", target, "hostfs", MS_RDONLY, directory);
 	snprintf(options, sizeof(options), "trans=virtio,version=9p2000.L,msize=512000,cache=%s",
 		 cache);
@@ -203,8 +203,8 @@ static void mount_host(void)
 {
 	char options[64] = "mode=755";
 
-	if (say.disk)
-		snprintf(options, sizeof(options), "mode=755,size=%sm", say.disk);
+	if (param.disk)
+		snprintf(options, sizeof(options), "mode=755,size=%sm", param.disk);
 	mount_at("tmpfs", "/upper", 0, options);
 	if (!mount_tree("weftroot", "none", "/lower", "/"))
 		fail("cannot mount the host's root file system");
@@ -213,8 +213,8 @@ static void mount_host(void)
 	if (mount_tree("weftusr", "loose", "/lower-usr", "/usr") &&
 	    !mount_over("/lower-usr", ROOT "/usr"))
 		fail("cannot mount an overlay on /usr");
-	if (!mount_tree("wefttree", "none", below(ROOT, say.tree), say.tree))
-		fail("cannot mount %s", say.tree);
+	if (!mount_tree("wefttree", "none", below(ROOT, param.tree), param.tree))
+		fail("cannot mount %s", param.tree);
 }
 
 /* What of the file system is the guest's own. */
@@ -267,17 +267,17 @@ static void bind_modules(void)
 	struct utsname kernel;
 	const char *from, *to;
 
-	if (!say.modules || access(below(ROOT, say.modules), F_OK)) {
+	if (!param.modules || access(below(ROOT, param.modules), F_OK)) {
 		printf("weft-rack: guest-init: there are no modules at %s\n",
-		       say.modules ? say.modules : "any place");
+		       param.modules ? param.modules : "any place");
 		return;
 	}
 	uname(&kernel);
 	to = below(ROOT "/lib/modules/", kernel.release);
 	make_directories(to);
-	from = below(ROOT, say.modules);
+	from = below(ROOT, param.modules);
 	if (mount(from, to, NULL, MS_BIND, NULL))
-		fail("cannot bind %s", say.modules);
+		fail("cannot bind %s", param.modules);
 }
 
 static void set_up_interface(int s, const char *name)
@@ -311,11 +311,11 @@ static void set_up_network(void)
 	if (s < 0)
 		fail("this kernel has no IPv4");
 	set_up_interface(s, "lo");
-	if (say.address) {
+	if (param.address) {
 		/* No router is there to be asked. */
 		write_file(ROOT "/proc/sys/net/ipv6/conf/all/router_solicitations", "0");
 		write_file(ROOT "/proc/sys/net/ipv6/conf/default/router_solicitations", "0");
-		if (say.line && ioctl(s, SIOCSIFNAME, &name))
+		if (param.line && ioctl(s, SIOCSIFNAME, &name))
 			fail("there is no vec0");
 		set_up_interface(s, "eth0");
 		/*
@@ -324,20 +324,20 @@ static void set_up_network(void)
 		 * by threads, which have their own: from an interrupt, up to weft and down to eth0
 		 * again, 2 KB were left.
 		 */
-		if (say.line)
+		if (param.line)
 			write_file(ROOT "/sys/class/net/eth0/threaded", "1");
-		set_address(s, SIOCSIFADDR, say.address);
+		set_address(s, SIOCSIFADDR, param.address);
 		set_address(s, SIOCSIFNETMASK, "255.255.255.0");
 		write_file(ROOT "/etc/hosts", hosts);
 	}
 	close(s);
-	write_file(ROOT "/etc/hostname", below(say.name, "\n"));
+	write_file(ROOT "/etc/hostname", below(param.name, "\n"));
 }
 
 /* Its program may be built anew on the host while it runs here. */
 static void copy_agent(void)
 {
-	int from = open(below(ROOT, say.agent), O_RDONLY | O_CLOEXEC);
+	int from = open(below(ROOT, param.agent), O_RDONLY | O_CLOEXEC);
 	int to = open(ROOT AGENT, O_WRONLY | O_CREAT | O_CLOEXEC, 0755);
 	static char text[1 << 16];
 	ssize_t n = -1;
@@ -353,7 +353,7 @@ static void copy_agent(void)
 
 static _Noreturn void become_agent(void)
 {
-	char *const argv[] = { AGENT, "agent", (char *)say.line, NULL };
+	char *const argv[] = { AGENT, "agent", (char *)param.line, NULL };
 	char *const envp[] = { "HOME=/", "TERM=linux", "PATH=/usr/sbin:/usr/bin:/sbin:/bin", NULL };
 	char uptime[64] = "?";
 	FILE *f = fopen(ROOT "/proc/uptime", "re");
@@ -380,17 +380,17 @@ int main(void)
 	mount_at("devtmpfs", "/dev", 0, NULL);
 	read_command_line();
 	load_modules();
-	if (say.probe) {
+	if (param.probe) {
 		printf("weft-rack: probe passed\n");
 		reboot(RB_POWER_OFF);
 		fail("cannot power off");
 	}
-	if (!say.tree || !say.name || !say.agent) {
+	if (!param.tree || !param.name || !param.agent) {
 		errno = EINVAL;
 		fail("rack.tree, rack.name and rack.agent must be on the command line");
 	}
 	mount_host();
-	sethostname(say.name, strlen(say.name));
+	sethostname(param.name, strlen(param.name));
 	mount_own();
 	bind_modules();
 	set_up_network();
