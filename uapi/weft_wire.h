@@ -131,7 +131,7 @@
 #define WEFT_F_INSTALLED	0x20	/* ADD_ACK, DROP_ACK, REMOVE_ACK: the line is in the switch */
 #define WEFT_F_DIRECT		0x20	/* GETS, GETM: the requester can read the home copy itself */
 #define WEFT_F_MORE		0x40	/* REPLY: the list goes on */
-#define WEFT_F_LENT		0x80	/* DATA: to read, the owner stays the owner */
+#define WEFT_F_LENT		0x80	/* DATA: to read, the owner stays the owner; WB: it has died since */
 
 /* Reasons, field info of NACK and of ADD_ACK without WEFT_F_INSTALLED. */
 #define WEFT_WHY_BUSY		1	/* another transaction holds the line (field holder) */

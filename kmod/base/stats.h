@@ -31,6 +31,8 @@ struct weft_hists;
 	X(GUESSED_WRONG,	"guessed_wrong") \
 	X(MISS_BY_SWITCH,	"miss_by_switch") \
 	X(MISS_BY_HOME,		"miss_by_home") \
+	/* ... by readers, who gave back what the owner had lent them */ \
+	X(MISS_BY_READERS,	"miss_by_readers") \
 	/* round trips of the served misses, and their time */ \
 	X(MISS_ROUND_TRIPS,	"miss_round_trips") \
 	X(MISS_NSEC,		"miss_nsec") \

@@ -27,6 +27,14 @@ static_assert((int)WEFT_HIST_MISS_READ_UNSHARED == (int)WEFT_STAT_MISS_READ_UNSH
 	      WEFT_MISS_UPGRADE - WEFT_MISS_READ_UNSHARED,
 	      "kinds of misses have a counter and a histogram each");
 
+/* Who gave the permission that the message has brought. */
+static enum weft_stat giver(const struct weft_block *blk, const struct weft_msg *msg)
+{
+	if (blk->line.dunned || (msg->type == WEFT_MSG_INV_ACK && !(msg->flags & WEFT_F_BUSY)))
+		return WEFT_STAT_MISS_BY_READERS;
+	return msg->flags & WEFT_F_SWITCH ? WEFT_STAT_MISS_BY_SWITCH : WEFT_STAT_MISS_BY_HOME;
+}
+
 /* The requested permission has come. */
 static void count_miss(struct weft_block *blk, u32 miss, const struct weft_msg *msg)
 {
@@ -35,8 +43,7 @@ static void count_miss(struct weft_block *blk, u32 miss, const struct weft_msg *
 	enum weft_stat kind = WEFT_STAT_MISS_READ_UNSHARED + miss - WEFT_MISS_READ_UNSHARED;
 
 	weft_stat_inc(counters, kind);
-	weft_stat_inc(counters, msg->flags & WEFT_F_SWITCH ? WEFT_STAT_MISS_BY_SWITCH :
-							     WEFT_STAT_MISS_BY_HOME);
+	weft_stat_inc(counters, giver(blk, msg));
 	weft_stat_add(counters, WEFT_STAT_MISS_ROUND_TRIPS, blk->rounds);
 	weft_stat_add(counters, WEFT_STAT_MISS_NSEC, took);
 	weft_hist_add(counters, (enum weft_hist)kind, took);
@@ -55,8 +62,9 @@ static bool answers(u8 op, u8 type)
 		return type == WEFT_MSG_DATA || type == WEFT_MSG_LANDED ||
 		       type == WEFT_MSG_PASSED || type == WEFT_MSG_INV_ACK ||
 		       type == WEFT_MSG_GRANT || type == WEFT_MSG_NACK;
-	case WEFT_OP_PUT:
 	case WEFT_OP_TAKE:
+		return type == WEFT_MSG_INV_ACK || type == WEFT_MSG_GRANT || type == WEFT_MSG_NACK;
+	case WEFT_OP_PUT:
 		return type == WEFT_MSG_GRANT || type == WEFT_MSG_NACK;
 	case WEFT_OP_CLEAN:
 		return type == WEFT_MSG_WB_ACK;

@@ -177,11 +177,8 @@ static void watch(struct weft_block *blk, const struct weft_msg *msg, u8 state)
 
 /* --- what comes --------------------------------------------------------------------- */
 
-/*
- * The block is here.  @passed: with the lock.  @unasked: without a request; only then the time is
- * a sample, since a request adds the time that this node waited before it.
- */
-static bool came(struct weft_block *blk, bool passed, bool unasked)
+/* The block is here.  @passed: with the lock, without a request. */
+static void came(struct weft_block *blk, bool passed)
 {
 	struct weft_bound *b = &blk->bound;
 
@@ -191,7 +188,7 @@ static bool came(struct weft_block *blk, bool passed, bool unasked)
 		weft_stat_inc(weft_block_counters(blk), WEFT_STAT_LOCK_BLOCKS_CAME);
 		if (b->patience)
 			waited(blk);
-		if (b->since && unasked)
+		if (b->since)
 			weft_rtt_sample(&blk->cache->node->rtts, WEFT_RTT_PASS,
 					ktime_get_ns() - b->since);
 		b->unmet = 0;
@@ -207,15 +204,15 @@ static bool came(struct weft_block *blk, bool passed, bool unasked)
 	b->awaited = false;
 	b->since = 0;
 	b->patience = 0;
-	return passed;
 }
 
 bool weft_bound_recv(struct weft_block *blk, const struct weft_msg *msg, u8 state)
 {
 	struct weft_bound *b = &blk->bound;
 	const struct weft_line *l = &blk->line;
-	bool unasked = b->expected || msg->type == WEFT_MSG_PASSED ||
-		       (msg->flags & (WEFT_F_LENT | WEFT_F_BUSY)) == WEFT_F_LENT;
+	/* a loan to a node that has asked is an answer as any other */
+	bool passed = b->expected || msg->type == WEFT_MSG_PASSED ||
+		      (msg->flags & (WEFT_F_LENT | WEFT_F_BUSY)) == WEFT_F_LENT;
 
 	lockdep_assert_held(&blk->lock);
 	watch(blk, msg, state);
@@ -233,14 +230,13 @@ bool weft_bound_recv(struct weft_block *blk, const struct weft_msg *msg, u8 stat
 		b->wish = WEFT_I;
 	/* the node may have asked meanwhile, after the usual time */
 	if (l->state > state) {
-		bool passed = b->expected || l->loaned || msg->type == WEFT_MSG_PASSED;
-
 		/* a block that was here may be mapped, and used without a fault */
 		if (b->learnt && state == WEFT_I && (passed || b->awaited)) {
 			b->brought = passed;
 			untried(blk);
 		}
-		return came(blk, passed, unasked);
+		came(blk, passed);
+		return passed;
 	}
 	if (l->op != WEFT_OP_GETS && l->op != WEFT_OP_GETM)
 		set_expected(blk, false);
@@ -347,7 +343,7 @@ bool weft_bound_step(struct weft_block *blk, struct weft_out *out)
 		/* the readers have given it back */
 		b->wish = WEFT_I;
 		if (b->patience)
-			came(blk, true, true);
+			came(blk, true);
 		return false;
 	}
 	return !b->patience && ask_early(blk, out);

@@ -82,7 +82,9 @@ static void revoked(struct weft_block *blk, struct weft_out *out, struct weft_ou
 	}
 	if (!weft_migratory_ends(&blk->migratory, asked))
 		weft_stat_inc(weft_block_counters(blk), WEFT_STAT_GUESSED_WRONG);
-	weft_line_revoked(&blk->line, weft_node_seq(blk->cache->node), out);
+	/* write-through: what another node has read is at home */
+	weft_line_revoked(&blk->line, !(blk->modified && weft_through_kept(blk->region)),
+			  weft_node_seq(blk->cache->node), out);
 	trace_weft_revoked(&blk->line);
 	weft_block_carry_out(blk, out, NULL, outbox);
 	if (asked) {

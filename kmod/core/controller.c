@@ -48,7 +48,7 @@ bool weft_line_gone(struct weft_line *l, u32 dead, struct weft_out *out)
 	weft_out_init(out);
 	if (l->lent && !(l->lent & ~l->back & ~dead)) {
 		/* the living have given it back: this node may write again */
-		l->lent = l->back = 0;
+		weft_line_unlend(l);
 		out->effects |= WEFT_DO_WAKE;
 	}
 	weft_line_members(l, ~dead);
@@ -62,23 +62,40 @@ bool weft_line_gone(struct weft_line *l, u32 dead, struct weft_out *out)
 	else if (weft_line_returning(l))
 		weft_requester_given_back(l, out);
 	if (l->state != WEFT_S || !l->loaned)
-		return true;
-	if (!l->revoking) {
-		l->quiet = true;
-		l->revoking = 2;
-		l->rq.type = 0;
-		out->effects |= WEFT_DO_REVOKE;
-	}
+		return !l->heir;
+	/* an order that came meanwhile is repeated, and finds the copy gone */
+	l->heir |= (weft_node_bit(l->lender) & dead) != 0;
+	l->quiet = true;
+	l->revoking = 2;
+	l->rq.type = 0;
+	out->effects |= WEFT_DO_REVOKE;
 	return false;
 }
 
-void weft_line_revoked(struct weft_line *l, u32 fresh, struct weft_out *out)
+/* Nobody else may have what a dead owner had lent: it goes home, and is not lost. */
+static void bequeath(struct weft_line *l, u32 fresh, struct weft_out *out)
+{
+	struct weft_line was = *l;
+
+	weft_line_forget(l, out);
+	l->version = was.version;
+	l->heir = true;
+	weft_requester_give_back(l, &was, fresh, out);
+}
+
+void weft_line_revoked(struct weft_line *l, bool lend, u32 fresh, struct weft_out *out)
 {
 	weft_out_init(out);
 	if (!l->revoking)
 		return;
 	l->revoking = 0;
-	weft_provider_revoked(l, fresh, out);
+	if (l->heir && l->state == WEFT_S) {
+		bequeath(l, fresh, out);
+		return;
+	}
+	/* it has become the owner meanwhile */
+	l->heir = false;
+	weft_provider_revoked(l, lend, fresh, out);
 
 	if (l->quiet) {
 		l->quiet = false;

@@ -37,10 +37,11 @@ void weft_line_members(struct weft_line *l, u32 members);
  *	takes them for members sends one on
  *
  * No node may read what a dead owner has lent when the home begins to serve the line, and only the
- * readers know of the loan.  So all nodes call this before the directory's members change.
+ * readers know of the loan.  So all nodes call this before the directory's members change.  They
+ * write it home: it is the last value, as the owner could not write while they had it.
  *
- * Return: false if programs lose access first (WEFT_DO_REVOKE): call again after
- * weft_line_revoked().
+ * Return: false if something is left to do, by weft_line_revoked() or messages: call it again, for
+ * some seconds (WEFT_RETURN_TRIES).
  */
 bool weft_line_gone(struct weft_line *l, u32 dead, struct weft_out *out);
 
@@ -55,11 +56,14 @@ bool weft_line_gone(struct weft_line *l, u32 dead, struct weft_out *out);
 void weft_line_recv(struct weft_line *l, const struct weft_msg *msg, u32 fresh,
 		    struct weft_out *out);
 
-/*
- * The host has done WEFT_DO_PROTECT or WEFT_DO_REVOKE.  @out may ask for more: an order may have
- * come meanwhile that needs WEFT_DO_REVOKE.
+/**
+ * weft_line_revoked() - the host has done WEFT_DO_PROTECT or WEFT_DO_REVOKE
+ * @lend: a node that wants to read is lent the line, if it may be (WEFT_LOANS).  Else it reads
+ *	when the home has what this node has written, too
+ *
+ * @out may ask for more: an order may have come meanwhile that needs WEFT_DO_REVOKE.
  */
-void weft_line_revoked(struct weft_line *l, u32 fresh, struct weft_out *out);
+void weft_line_revoked(struct weft_line *l, bool lend, u32 fresh, struct weft_out *out);
 
 /* The timer of WEFT_DO_TIMER: send again what is not answered.  Spurious calls are harmless. */
 void weft_line_timeout(struct weft_line *l, struct weft_out *out);

@@ -93,10 +93,10 @@ static void dun(struct weft_line *l, u32 nodes, struct weft_out *out)
 		nodes &= ~weft_node_bit(id);
 		m = weft_line_send(l, out, id, WEFT_MSG_INV, l->txn);
 		/* as if to sharers that need send no data: the owner has sent it */
-		m->flags = WEFT_F_BUSY;
+		m->flags = l->calling ? 0 : WEFT_F_BUSY;
 		m->status = WEFT_S;
-		m->copyset = l->copyset;
-		m->provider = l->copyset;
+		m->copyset = l->calling ? weft_line_me(l) : l->copyset;
+		m->provider = m->copyset;
 		m->grant = l->grant;
 	}
 	out->effects |= WEFT_DO_TIMER;
@@ -108,6 +108,20 @@ void weft_gather_call_in(struct weft_line *l, struct weft_out *out)
 
 	if (rest)
 		dun(l, rest, out);
+}
+
+void weft_gather_call_back(struct weft_line *l, u32 fresh, struct weft_out *out)
+{
+	weft_transaction_begin(l, WEFT_OP_TAKE, fresh);
+	l->calling = true;
+	weft_gather_call_in(l, out);
+}
+
+void weft_gather_call_on(struct weft_line *l, struct weft_out *out)
+{
+	l->calling = false;
+	weft_line_send(l, out, 0, WEFT_MSG_PUT, l->txn);
+	out->effects |= WEFT_DO_TIMER;
 }
 
 /*
@@ -171,13 +185,18 @@ void weft_gather_taken(struct weft_line *l, struct weft_out *out)
 {
 	u32 rest = l->lent & ~l->back & ~l->acked;
 
+	if (l->calling && !rest) {
+		out->miss = WEFT_MISS_UPGRADE;
+		weft_transaction_finish(l, out);
+		return;
+	}
 	if (l->state != WEFT_M || !l->need_known || l->revoking)
 		return;
 	if (rest) {
 		dun(l, rest, out);
 		return;
 	}
-	l->lent = l->back = 0;
+	weft_line_unlend(l);
 	out->miss = WEFT_MISS_UPGRADE;
 	out->effects |= WEFT_DO_WAKE;
 	weft_transaction_commit(l, WEFT_M, weft_line_me(l), out);
@@ -223,6 +242,7 @@ static void gets_data(struct weft_line *l, const struct weft_msg *msg, struct we
 	l->state = WEFT_S;
 	/* fragments lent before the request may be among them */
 	l->loaned = l->busy ? !l->downgraded : msg->flags & WEFT_F_LENT;
+	l->lender = msg->src;
 	out->effects |= WEFT_DO_WAKE;
 	if (l->busy && l->loaned)
 		weft_transaction_commit(l, WEFT_M, l->copyset, out);

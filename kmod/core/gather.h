@@ -35,7 +35,16 @@ void weft_gather_written(struct weft_line *l, const struct weft_msg *msg, struct
 /* A line that goes home: send INV to the nodes that it is still lent to. */
 void weft_gather_call_in(struct weft_line *l, struct weft_out *out);
 
-/* TAKE to write: commit if all nodes that the line is lent to have given it up. */
+/*
+ * The owner wants to write what it has lent: TAKE.  Ask the readers for it, without the entry's
+ * lock, as that takes one round trip and mostly suffices.
+ */
+void weft_gather_call_back(struct weft_line *l, u32 fresh, struct weft_out *out);
+
+/* TAKE: it does not, or has not yet: take the entry's lock first. */
+void weft_gather_call_on(struct weft_line *l, struct weft_out *out);
+
+/* TAKE to write: end it, or commit, if all nodes that the line is lent to have given it up. */
 void weft_gather_taken(struct weft_line *l, struct weft_out *out);
 
 /* Nodes have died: drop what they may have begun to send. */

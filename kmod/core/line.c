@@ -66,7 +66,7 @@ void weft_line_release(struct weft_line *l, struct weft_out *out)
 {
 	l->held = WEFT_HELD_NONE;
 	if (l->state != WEFT_M)
-		l->lent = l->back = 0; /* the new owner sees to what is lent */
+		weft_line_unlend(l); /* the new owner sees to what is lent */
 	out->effects |= WEFT_DO_WAKE;
 	weft_line_settle(l, out);
 }
@@ -122,6 +122,7 @@ void weft_transaction_begin(struct weft_line *l, u8 op, u32 fresh)
 	l->downgraded = false;
 	l->need_known = false;
 	l->fetching = false;
+	l->calling = false;
 	l->dunned = false;
 	l->adopted = false;
 	l->lost = false;

@@ -24,8 +24,15 @@ enum weft_op {
 	WEFT_OP_PUT,		/* leave the copyset, after the write-back */
 	WEFT_OP_CLEAN,		/* write back and stay the owner */
 	WEFT_OP_COMMIT,		/* permission is here: tell the directory */
-	WEFT_OP_TAKE,		/* take back what was given away and not taken */
+	WEFT_OP_TAKE,		/* take back what was lent, or given away and not taken */
 };
+
+/*
+ * A read miss of another node is answered by a loan: the owner stays the owner, and nothing goes
+ * home.  That is for a writer and few readers: each of these has the entry's lock for a while, and
+ * all get the line from the owner.  So the next reader gets it from an owner that leaves.
+ */
+#define WEFT_LOANS	2
 
 /* Data retained for another node until the directory says that it may go. */
 enum weft_held {
@@ -66,8 +73,10 @@ enum weft_held {
  * @wb_wanted: GETS: commit only after the owner's write-back is at home
  * @uncommitted: CLEAN: the COMMIT of @txn is not acknowledged, see weft_line_return()
  * @downgraded: GETS: an answer with the entry's lock was not lent
- * @loaned: S: lent by the owner; the directory does not know of this copy
+ * @loaned: S: lent by the owner @lender; the directory does not know of this copy
+ * @heir: the lender has died: the copy goes home (S: as soon as programs have no access; I: CLEAN)
  * @chase_home: the next CHASE goes to the home, see weft_transaction_chase()
+ * @calling: TAKE: the nodes that the line is lent to are asked, and not yet the directory
  * @dunned: GETM, TAKE: INV has gone to the nodes that the line is lent to
  * @adopted: GETS: the owner that was to write back has died, and this node does it instead
  * @lost: GETS, GETM: newer data died with its owner: the home's is all, see WEFT_VERSIONS_LOST
@@ -76,6 +85,7 @@ enum weft_held {
  * @in_whole: all fragments of the incoming data have come
  * @landing: a card may write into the block, see landing.h
  * @landed: GETS, GETM: has offered a landing, which may be closed by now
+ * @lender: see @loaned
  * @nacks: refusals in a row, for back-off
  * @tries: time-outs in a row, for back-off
  * @status: of the entry, as answers say
@@ -85,6 +95,7 @@ enum weft_held {
  * @owned: M or @held: @grant when this node last knew to be the owner
  * @lent: M or @held: nodes that were lent the line to read, unknown to the directory; until all
  *	have given it back no node may write, this one included
+ * @unasked: it was lent to a node that had not asked, see WEFT_LOANS
  * @back: nodes of @lent that have
  * @copyset: of the entry, as answers say
  * @acked: nodes whose acknowledgement has come
@@ -130,7 +141,10 @@ struct weft_line {
 	bool uncommitted;
 	bool downgraded;
 	bool loaned;
+	bool heir;
 	bool chase_home;
+	bool unasked;
+	bool calling;
 	bool dunned;
 	bool adopted;
 	bool lost;
@@ -139,6 +153,7 @@ struct weft_line {
 	bool in_whole;
 	bool landing;
 	bool landed;
+	u8 lender;
 	u8 nacks;
 	u8 tries;
 	u8 status;
@@ -209,7 +224,7 @@ struct weft_send {
 
 /*
  * Time-outs in a row after which weft_line_return() does not wait any more for a node that the line
- * was lent to: it is dead, or will be found so.  With those of the kernel for write-backs (40 ms at
+ * was lent to: it is dead, or will be found so; nor an heir for the home.  With those of the kernel for write-backs (40 ms at
  * least, doubled, 1 s at most) that is 4 seconds: more than a machine stands still, and less than
  * the 15 for which a home waits for a node without progress.
  */
@@ -343,6 +358,13 @@ static inline void weft_line_raise(struct weft_line *l)
 {
 	if (!l->lent)
 		l->version++;
+}
+
+/* Nothing is lent any more, or another node sees to it. */
+static inline void weft_line_unlend(struct weft_line *l)
+{
+	l->lent = l->back = 0;
+	l->unasked = false;
 }
 
 /* Add a message to @out; the caller fills in the fields of its type. */

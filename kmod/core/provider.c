@@ -40,15 +40,16 @@ static void retain(struct weft_line *l, u8 held, u32 fresh)
 }
 
 /*
- * Stop being the owner.  That ends WEFT_OP_CLEAN: the data leaves by another way.  The caller
- * retains the data next.
+ * Stop being the owner.  That ends WEFT_OP_CLEAN: the data leaves by another way; and TAKE that the
+ * directory has not heard of.  The caller retains the data next.
  */
 static void leave_m(struct weft_line *l, u8 state, struct weft_out *out)
 {
 	weft_line_raise(l);
 	l->state = state;
 	l->loaned = false;
-	if (l->op == WEFT_OP_CLEAN) {
+	if (l->op == WEFT_OP_CLEAN || l->calling) {
+		l->calling = false;
 		l->op = WEFT_OP_NONE;
 		out->effects |= WEFT_DO_WAKE;
 	}
@@ -132,15 +133,23 @@ static void relay(struct weft_line *l, struct weft_out *out)
 	out->send[out->n - 1].landing = l->rq.landing;
 }
 
-/*
- * Lend a line that is lent already to one more node, which has asked: no write-back, and all
- * readers go on together.  That node commits an unchanged entry.
- */
+/* No program may write: lend the line to a node that has asked, which commits an unchanged entry. */
 static void lend_asked(struct weft_line *l, struct weft_out *out)
 {
+	weft_line_raise(l);
 	l->lent |= weft_node_bit(weft_txn_member(l->rq.txn));
 	l->owned = l->rq.grant;
 	answer(l, out, WEFT_MSG_DATA, true)->flags |= WEFT_F_LENT;
+}
+
+/* Is one more node that asks lent the line?  All that read under a lock are. */
+static bool lends_more(const struct weft_line *l)
+{
+	u32 rest = l->lent, n;
+
+	for (n = 0; rest; n++)
+		rest &= rest - 1;
+	return (l->lent && l->unasked) || n < WEFT_LOANS;
 }
 
 /* Lend once to each node: a node that asks again may have given the line back already. */
@@ -148,7 +157,7 @@ static bool may_lend(const struct weft_line *l)
 {
 	u32 bit = weft_node_bit(weft_txn_member(l->rq.txn));
 
-	return l->lent && (!(l->lent & bit) || l->owned == l->rq.grant);
+	return l->lent & bit ? l->owned == l->rq.grant : lends_more(l);
 }
 
 static void fwd(struct weft_line *l, u32 fresh, struct weft_out *out)
@@ -160,7 +169,7 @@ static void fwd(struct weft_line *l, u32 fresh, struct weft_out *out)
 			obey_fwd(l, fresh, out);
 			return;
 		}
-		if (may_lend(l)) {
+		if (l->lent && may_lend(l)) {
 			lend_asked(l, out);
 			return;
 		}
@@ -212,6 +221,7 @@ static void lend_unasked(struct weft_line *l, u32 txn, struct weft_out *out)
 {
 	weft_line_raise(l);
 	l->lent |= weft_node_bit(weft_txn_member(txn));
+	l->unasked = true;
 	weft_line_send_data(l, out, (u8)weft_txn_member(txn), WEFT_MSG_DATA, txn, 0);
 	out->send[out->n - 1].msg.flags = WEFT_F_LENT;
 }
@@ -240,12 +250,10 @@ bool weft_line_lend(struct weft_line *l, u32 txn, struct weft_out *out)
  */
 static void obey_lend(struct weft_line *l, u32 txn, u8 type, struct weft_out *out)
 {
-	if (type == WEFT_MSG_FWD && l->rq.txn == txn && is_owner(l)) {
-		weft_line_raise(l);
+	if (type == WEFT_MSG_FWD && l->rq.txn == txn && is_owner(l))
 		lend_asked(l, out);
-	} else {
+	else
 		lend_unasked(l, txn, out);
-	}
 }
 
 void weft_provider_returned(struct weft_line *l, const struct weft_msg *msg,
@@ -254,7 +262,7 @@ void weft_provider_returned(struct weft_line *l, const struct weft_msg *msg,
 	l->back |= l->lent & weft_node_bit(msg->src);
 	if (l->lent & ~l->back)
 		return;
-	l->lent = l->back = 0;
+	weft_line_unlend(l);
 	out->effects |= WEFT_DO_WAKE;
 }
 
@@ -293,11 +301,21 @@ static void take_order(struct weft_line *l, u8 type, u32 fresh, struct weft_out 
 	l->rq.type = l->revoking ? type : 0;
 }
 
+/*
+ * To an owner, of a later reader than that of the order which waits: that one does not have the
+ * entry's lock any more.  Who is lent the line meanwhile does not repeat its request.
+ */
+static bool is_newer(const struct weft_line *l, const struct weft_msg *msg)
+{
+	return l->state == WEFT_M && l->rq.type == WEFT_MSG_FWD && msg->type == WEFT_MSG_FWD &&
+	       (int)(msg->grant - l->rq.grant) > 0;
+}
+
 void weft_provider_recv(struct weft_line *l, const struct weft_msg *msg,
 			u32 fresh, struct weft_out *out)
 {
 	/* one order at a time; the requester of another repeats it */
-	if (l->revoking && l->rq.type)
+	if (l->revoking && l->rq.type && !is_newer(l, msg))
 		return;
 	/* the entry's lock is ours: this order is older */
 	if (l->op == WEFT_OP_TAKE && l->need_known)
@@ -315,10 +333,19 @@ void weft_provider_recv(struct weft_line *l, const struct weft_msg *msg,
 		take_order(l, msg->type, fresh, out);
 }
 
-static void obey(struct weft_line *l, u8 type, u32 fresh, struct weft_out *out)
+/* Nothing of this node is under way, so it may go on as the owner of what it lends. */
+static bool stays_owner(const struct weft_line *l)
+{
+	return l->state == WEFT_M && l->op == WEFT_OP_NONE && !l->held && is_owner(l) &&
+	       may_lend(l);
+}
+
+static void obey(struct weft_line *l, u8 type, bool lend, u32 fresh, struct weft_out *out)
 {
 	if (type == WEFT_MSG_INV)
 		obey_inv(l, fresh, out);
+	else if (type == WEFT_MSG_FWD && lend && stays_owner(l))
+		lend_asked(l, out);
 	else if (type == WEFT_MSG_FWD && l->state == WEFT_M)
 		obey_fwd(l, fresh, out);
 	else if (type == WEFT_MSG_FWD)
@@ -329,7 +356,7 @@ static void obey(struct weft_line *l, u8 type, u32 fresh, struct weft_out *out)
 		obey_yield(l, out);
 }
 
-void weft_provider_revoked(struct weft_line *l, u32 fresh, struct weft_out *out)
+void weft_provider_revoked(struct weft_line *l, bool lend, u32 fresh, struct weft_out *out)
 {
 	u32 lending = l->lending;
 	u8 type = l->rq.type;
@@ -337,7 +364,7 @@ void weft_provider_revoked(struct weft_line *l, u32 fresh, struct weft_out *out)
 	l->rq.type = 0;
 	l->lending = 0;
 	if (!lending) {
-		obey(l, type, fresh, out);
+		obey(l, type, lend, fresh, out);
 		return;
 	}
 	obey_lend(l, lending, type, out);

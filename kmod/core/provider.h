@@ -59,8 +59,8 @@ static inline bool weft_line_taken(const struct weft_line *l, const struct weft_
 void weft_provider_recv(struct weft_line *l, const struct weft_msg *msg,
 			u32 fresh, struct weft_out *out);
 
-/* The host has revoked: obey the order in @rq, make the loan of @lending. */
-void weft_provider_revoked(struct weft_line *l, u32 fresh, struct weft_out *out);
+/* weft_line_revoked(): obey the order in @rq, make the loan of @lending. */
+void weft_provider_revoked(struct weft_line *l, bool lend, u32 fresh, struct weft_out *out);
 
 /* A node gives back what this node, the owner, has lent to it, in the current version. */
 void weft_provider_returned(struct weft_line *l, const struct weft_msg *msg,

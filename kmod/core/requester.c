@@ -40,7 +40,7 @@ void weft_line_want(struct weft_line *l, u8 perm, u32 fresh, struct weft_out *ou
 	l->nacks = 0;
 	if (l->state == WEFT_M) {
 		/* lent: no node may write what others read */
-		weft_transaction_take(l, fresh, out);
+		weft_gather_call_back(l, fresh, out);
 		return;
 	}
 	weft_transaction_begin(l, perm == WEFT_M ? WEFT_OP_GETM : WEFT_OP_GETS, fresh);
@@ -109,8 +109,11 @@ bool weft_line_clean(struct weft_line *l, u32 fresh, struct weft_out *out)
 /* The write-back; and what weft_requester_give_back() waits for besides. */
 static void send_clean(struct weft_line *l, struct weft_out *out)
 {
-	if (!l->written)
+	if (!l->written) {
 		weft_line_send_data(l, out, 0, WEFT_MSG_WB, l->txn, 0);
+		if (l->heir)
+			out->send[out->n - 1].msg.flags = WEFT_F_LENT;
+	}
 	if (l->uncommitted)
 		weft_transaction_send_commit(l, out);
 	if (weft_line_returning(l))
@@ -122,7 +125,7 @@ void weft_requester_give_back(struct weft_line *l, const struct weft_line *was, 
 {
 	weft_transaction_begin(l, WEFT_OP_CLEAN, fresh);
 	l->lent = was->lent & ~was->back;
-	if (was->op == WEFT_OP_COMMIT && was->new_status == WEFT_M) {
+	if (was->op == WEFT_OP_COMMIT && was->new_status == WEFT_M && !l->heir) {
 		l->uncommitted = true;
 		l->txn = was->txn;
 		l->grant = was->grant;
@@ -139,12 +142,16 @@ void weft_requester_give_back(struct weft_line *l, const struct weft_line *was, 
 
 void weft_requester_given_back(struct weft_line *l, struct weft_out *out)
 {
-	if (!l->written)
+	bool late = l->tries >= WEFT_RETURN_TRIES;
+
+	/* all nodes wait for an heir, and the home may be down */
+	if (!l->written && !(l->heir && late))
 		return;
 	if (weft_line_returning(l)) {
-		if ((l->uncommitted || l->lent & ~l->back) && l->tries < WEFT_RETURN_TRIES)
+		if ((l->uncommitted || l->lent & ~l->back) && !late)
 			return;
-		l->lent = l->back = 0;
+		weft_line_unlend(l);
+		l->heir = false;
 	}
 	weft_transaction_finish(l, out);
 }
@@ -218,7 +225,7 @@ static void check_put(struct weft_line *l, struct weft_out *out)
 	if (l->op != WEFT_OP_PUT || !l->granted || (l->status == WEFT_M && !l->written))
 		return;
 	l->state = WEFT_I;
-	l->lent = l->back = 0;
+	weft_line_unlend(l);
 	weft_transaction_commit(l, l->new_status, l->new_copyset, out);
 }
 
@@ -320,6 +327,8 @@ void weft_requester_recv(struct weft_line *l, const struct weft_msg *msg,
 	case WEFT_MSG_INV_ACK:
 		if (!busy && l->op == WEFT_OP_GETM)
 			weft_gather_returned(l, msg, out);
+		else if (!busy && l->calling)
+			weft_gather_call_on(l, out);
 		else if (busy && (l->op == WEFT_OP_GETM || l->op == WEFT_OP_TAKE))
 			weft_gather_ack(l, msg, out);
 		else if (busy && weft_line_returning(l))
@@ -367,7 +376,7 @@ void weft_requester_timeout(struct weft_line *l, struct weft_out *out)
 		if (l->need_known)
 			weft_gather_taken(l, out);
 		else
-			weft_line_send(l, out, 0, WEFT_MSG_PUT, l->txn);
+			weft_gather_call_on(l, out);
 		break;
 	case WEFT_OP_CLEAN:
 		weft_requester_given_back(l, out);

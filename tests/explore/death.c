@@ -129,15 +129,17 @@ static void fence(struct world *w, const struct config *c, int n)
 	d->heard[n] = d->dead;
 	prune(w);
 	d->lines[n] = 0;
-	if (c->locks)
+	if (c->locks) {
 		locks_gone(w, c, n);
-	else
+	} else {
+		values_inherit(w, c, n);
 		d->lines[n] = pages_gone(w, c, n, (u8)((1u << c->lines) - 1));
+	}
 	if (!d->lines[n])
 		d->fenced[n] = d->heard[n];
 }
 
-void death_revoked(struct world *w, const struct config *c, int n)
+void death_goes_on(struct world *w, const struct config *c, int n)
 {
 	struct death *d = &w->death;
 

@@ -13,8 +13,8 @@ void death_init(struct world *w, const struct config *c);
 void death_actions(const struct world *w, const struct config *c, struct action *a, int *k);
 void death_step(struct world *w, const struct config *c, const struct action *a);
 
-/* A node has revoked: what it could not give up before because of the dead, it does now. */
-void death_revoked(struct world *w, const struct config *c, int n);
+/* Something has happened at a node: is it through with the dead now? */
+void death_goes_on(struct world *w, const struct config *c, int n);
 
 /* Is there somebody where the message goes, who listens to whom it comes from? */
 bool death_hears(const struct world *w, const struct flight *f);

@@ -349,8 +349,12 @@ void pages_actions(const struct world *w, const struct config *c, int n,
 			       perm == WEFT_M;
 
 		/* the host lets the access finish that the line was fetched for */
-		if (l->revoking && (!waiting || w->steals))
+		if (l->revoking && (!waiting || w->steals)) {
 			world_add(a, k, ACT_REVOKED, n, i, 0);
+			if (!c->keeps && l->state == WEFT_M && l->rq.type == WEFT_MSG_FWD &&
+			    !l->lending)
+				world_add(a, k, ACT_REVOKED, n, i, 1);
+		}
 		if (!weft_line_idle(l) && !(l->revoking && l->op == WEFT_OP_NONE) &&
 		    ((patient(l) ? w->hasty : w->spurious) ||
 		     (!early(w, c, n, i) && !(patient(l) && others_wait(w, c, n)))))
@@ -439,7 +443,6 @@ static void step_line(struct world *w, const struct config *c,
 	int n = a->node, i = a->line;
 	struct weft_line *l = &w->line[n][i];
 	u32 fresh = w->seq[n] + 1;
-	bool revoked = false;
 	struct weft_out out;
 
 	switch (a->kind) {
@@ -447,8 +450,7 @@ static void step_line(struct world *w, const struct config *c,
 		if (w->want[n] == WEFT_M && w->want_line[n] == i &&
 		    values_perm(l) == WEFT_M)
 			w->steals--;
-		weft_line_revoked(l, fresh, &out);
-		revoked = true;
+		weft_line_revoked(l, a->flight, fresh, &out);
 		break;
 	case ACT_TIMEOUT:
 		if (patient(l) && (early(w, c, n, i) || others_wait(w, c, n)))
@@ -472,8 +474,6 @@ static void step_line(struct world *w, const struct config *c,
 	}
 	used(w, n, i);
 	do_out(w, c, n, i, &out, NULL);
-	if (revoked)
-		death_revoked(w, c, n);
 	pursue(w, c, n);
 }
 
@@ -556,7 +556,7 @@ void pages_renew(struct world *w, const struct config *c, int n)
 /* --- what is the same, and when nothing is left to do ------------------------------ */
 
 /* What is left over from transactions that are done. */
-static void tidy_line(struct weft_line *l)
+static void tidy_line(const struct config *c, struct weft_line *l)
 {
 	struct weft_line keep = *l;
 
@@ -574,8 +574,11 @@ static void tidy_line(struct weft_line *l)
 			l->owned = keep.owned;
 			l->lent = keep.lent;
 			l->back = keep.back;
+			l->unasked = keep.unasked;
 		}
 		l->loaned = l->state == WEFT_S && keep.loaned;
+		l->lender = l->loaned && c->deaths ? keep.lender : 0;
+		l->heir = keep.heir;
 		if (l->held) {
 			l->chase_home = keep.chase_home;
 			l->nonce = keep.nonce;
@@ -596,6 +599,7 @@ static void tidy_line(struct weft_line *l)
 		if (l->state != WEFT_M && !l->held && !weft_line_returning(l))
 			l->lent = l->back = 0;
 		l->loaned = l->state == WEFT_S && l->loaned;
+		l->lender = l->loaned && c->deaths ? l->lender : 0;
 		if (!l->returned)
 			l->returned_version = 0;
 		if (l->op != WEFT_OP_GETS)
@@ -609,7 +613,7 @@ static void tidy_line(struct weft_line *l)
 void pages_tidy(struct world *w, const struct config *c, int n)
 {
 	for (int i = 0; i < c->lines; i++) {
-		tidy_line(&w->line[n][i]);
+		tidy_line(c, &w->line[n][i]);
 		/* what the home says to a CHASE if nobody leaves is nothing */
 		if (!c->leaves && !c->deaths)
 			w->line[n][i].chase_home = false;

@@ -79,7 +79,7 @@ static void serve_read(struct world *w, const struct config *c,
 	struct weft_landing landing;
 	struct weft_msg m = *read;
 
-	if (weft_home_reads_lost(w->members, read))
+	if (weft_home_reads_lost(&w->home[i], w->members, read))
 		values_listed(w, c, i);
 	m.len = 0;
 	m.type = WEFT_MSG_DATA;
@@ -105,6 +105,8 @@ static void store(struct world *w, const struct config *c,
 	if (f->version > w->home_version[i]) {
 		w->home_version[i] = f->version;
 		memcpy(w->home_data[i], f->val, MAX_FRAGS);
+		if (f->flags & WEFT_F_LENT)
+			weft_home_saved(&w->home[i]);
 	}
 	network_header(&m, f);
 	m.type = WEFT_MSG_WB_ACK;

@@ -20,12 +20,31 @@ void values_die(struct world *w, const struct config *c, int n)
 
 	for (int i = 0; i < c->lines; i++) {
 		d->mortal[i] |= d->owner[i] >> n & 1;
+		/* the last heir takes it along, unless it is at home */
+		if (d->heirs[i] == 1u << n)
+			d->mortal[i] = 1;
+		d->heirs[i] &= (u8)~(1u << n);
 		/* who found what is left dies with it: others may find another value of before */
 		if (!(d->fell[i] >> n & 1))
 			continue;
 		w->truth[i] = d->before[i];
 		d->mortal[i] = 1;
 		d->fell[i] = 0;
+	}
+}
+
+void values_inherit(struct world *w, const struct config *c, int n)
+{
+	struct death *d = &w->death;
+
+	for (int i = 0; i < c->lines; i++) {
+		const struct weft_line *l = &w->line[n][i];
+
+		if (!d->mortal[i] || l->state != WEFT_S || !l->loaned ||
+		    !(d->heard[n] & 1u << (l->lender - 1)) || w->data[n][i][0] != w->truth[i])
+			continue;
+		d->heirs[i] |= (u8)(1u << n);
+		d->mortal[i] = 0;
 	}
 }
 
@@ -79,7 +98,7 @@ static void settle_line(struct world *w, const struct config *c, int line)
 		if (falls_back(w, c, line, w->home_data[line]))
 			fall_back(w, line, w->home_data[line][0]);
 		d->floor[line] = w->truth[line];
-		d->owner[line] = d->mortal[line] = d->fell[line] = 0;
+		d->owner[line] = d->mortal[line] = d->fell[line] = d->heirs[line] = 0;
 	}
 	for (int n = 0; n < c->nodes; n++) {
 		if (w->line[n][line].state != WEFT_M)
@@ -88,7 +107,7 @@ static void settle_line(struct world *w, const struct config *c, int line)
 			continue;
 		/* whoever had it before has given it away for good */
 		d->owner[line] = (u8)(1u << n);
-		d->mortal[line] = 0;
+		d->mortal[line] = d->heirs[line] = 0;
 		d->given[line] = w->truth[line];
 		d->listed &= (u8)~(1u << line);
 		d->fell[line] = 0;

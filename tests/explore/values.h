@@ -16,6 +16,12 @@ void values_write(struct world *w, const struct config *c, int n, int line);
 /* Node @n has died. */
 void values_die(struct world *w, const struct config *c, int n);
 
+/*
+ * Node @n hears who is dead, and lives: what it has of what one of these had lent is not lost, if
+ * it does not die itself.
+ */
+void values_inherit(struct world *w, const struct config *c, int n);
+
 /* The home lists a line as lost. */
 void values_listed(struct world *w, const struct config *c, int line);
 

@@ -165,6 +165,8 @@ const char *world_step(struct world *w, const struct config *c,
 			pages_step(w, c, a);
 		break;
 	}
+	if (n >= 0 && !c->locks)
+		death_goes_on(w, c, n);
 	if (c->locks)
 		locks_settle(w);
 	else

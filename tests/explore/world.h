@@ -59,6 +59,7 @@ struct config {
 	bool evicts, cleans;	/* programs' operations include these */
 	u8 landings;		/* requests offer landings, LAND_*; LAND_NOBODY: they do not */
 	bool deeds;		/* homes give deeds, and cards read what the home has by them */
+	bool keeps;		/* owners lend to nobody that asks: it goes home */
 	bool locks;		/* the line is a lock; operations take and leave it */
 	bool neat;		/* no entry is left locked: nothing is lost, or very late */
 	bool full;		/* only in the long run */
@@ -98,6 +99,7 @@ struct death {
 	u8 given[MAX_LINES];		/* what that one found when it began to own it */
 	u8 fell[MAX_LINES];		/* who alone has found that it fell back */
 	u8 before[MAX_LINES];		/* the last value until then */
+	u8 heirs[MAX_LINES];		/* bits of who is to write it home: what the dead one had lent */
 	u8 listed;			/* bits of lines that the home has listed as lost since then */
 	/* locks */
 	u8 writer;			/* died with the lock, which nobody else may have yet */
@@ -151,7 +153,10 @@ enum action_kind {
 	ACT_HOME_DIES, ACT_RENEW, ACT_SERVE, ACT_PASS, ACT_LEND, ACT_YIELD,
 };
 
-/* @flight: of a message; of a pass or loan: whose transaction, and which of them */
+/*
+ * @flight: of a message; of a pass or loan: whose transaction, and which of them; ACT_REVOKED: 1: a
+ * node that has asked may be lent the line
+ */
 struct action {
 	u8 kind, node, line, flight;
 };

@@ -71,7 +71,7 @@ static void carry_out(struct fake *f, struct fake_region *r, struct fake_line *f
 	if (out->effects & (WEFT_DO_PROTECT | WEFT_DO_REVOKE)) {
 		struct weft_out more;
 
-		weft_line_revoked(&fl->l, ++f->seq, &more);
+		weft_line_revoked(&fl->l, !f->keeps, ++f->seq, &more);
 		carry_out(f, r, fl, &more, in);
 	}
 	for (i = 0; i < out->n; i++) {
@@ -332,14 +332,15 @@ static bool is_returning(const struct fake *f, u32 blade)
 }
 
 /* Nodes have died: nothing of theirs is taken, and what they had lent is given up. */
-static void fence(struct fake *f, u32 txn, u32 dead)
+/* Return: false: something is left to do, and the blade asks again. */
+static bool fence(struct fake *f, u32 txn, u32 dead)
 {
 	struct weft_out out;
+	bool done = true;
 	u32 r, i;
 
 	if (f->fencing == txn)
-		return;
-	f->fencing = txn;
+		return true;
 	f->fenced |= dead;
 	for (r = 0; r < FAKE_REGIONS; r++)
 		for (i = 0; i < FAKE_LINES; i++) {
@@ -347,12 +348,12 @@ static void fence(struct fake *f, u32 txn, u32 dead)
 
 			if (!fl->data)
 				continue;
-			weft_line_gone(&fl->l, dead, &out);
-			carry_out(f, &f->region[r], fl, &out, NULL);
-			/* here nothing has to wait for programs */
-			CHECK(weft_line_gone(&fl->l, dead, &out));
+			done &= weft_line_gone(&fl->l, dead, &out);
 			carry_out(f, &f->region[r], fl, &out, NULL);
 		}
+	if (done)
+		f->fencing = txn;
+	return done;
 }
 
 /* An OPEN or CLOSE that is repeated until it is answered: open_txn is its number. */
@@ -474,7 +475,8 @@ static void called(struct fake *f, const struct weft_msg *msg)
 		if (!has_moved(f, msg->txn, &c))
 			return;
 	} else if (c.op == WEFT_CALL_FENCE) {
-		fence(f, msg->txn, c.members);
+		if (!fence(f, msg->txn, c.members))
+			return;
 		if (fake_fence_locks)
 			fake_fence_locks(f, c.members);
 	} else {

@@ -66,6 +66,7 @@ struct fake_region {
  * @changed: the last CHANGED
  * @deaf: does not answer calls of blades
  * @uses: its programs use what is to be given back: it refuses that
+ * @keeps: it does not lend what others want to read: that goes home
  * @dead: neither hears nor says anything
  * @booting: it has not joined yet: it obeys nobody
  * @fenced: nodes that it takes nothing from, as a blade says that they are dead
@@ -95,6 +96,7 @@ struct fake {
 	struct weft_call changed;
 	bool deaf;
 	bool uses;
+	bool keeps;
 	bool dead;
 	bool booting;
 	u32 fenced;

@@ -10,6 +10,7 @@
 # the owner of its mutex died, no two are inside at a time, the others wait for the lease and
 # a moment, and what they find in the end is the same.  The node comes back, with nothing, and
 # finds that, too.  With durability=release no number is ever less than one that somebody saw.
+# What the first one that dies has modified, and another has read and still has, is not lost.
 #
 #	tests/system/death.sh [SWITCH/DURABILITY...]	(p4/release none/write-back)
 #
@@ -30,6 +31,7 @@ LATEST=$((LEASE + 2500 * SCALE))	# until somebody who waits must have gone on
 MORTAL=$BUILD/tests/system-mortal
 PRELOAD=$BUILD/lib/libweft-preload.so
 FILE=/weft/mortal
+READ=/weft/inherited
 WORK_LIMIT=$((60 * SCALE))	# seconds of a process at work, unless it is stopped
 
 mortal()
@@ -155,6 +157,22 @@ dies()
 	check "it finds what the others do" agree "${others[@]}" "$victim"
 }
 
+# read_by_another: node 1 modifies a file, and node 3 reads that.
+read_by_another()
+{
+	on node1 sh -c "head -c 64K /dev/zero >$READ && sync $READ && yes weft | head -c 64K |
+		dd of=$READ bs=64K iflag=fullblock conv=notrunc status=none" &&
+		on node3 cksum "$READ" >"$dir/cksum" && cat "$dir/cksum"
+}
+
+# inherited: node 2 finds what node 3 has read of the dead node, and nothing is listed as lost.
+inherited()
+{
+	on node2 cksum "$READ" >"$dir/found" && on node2 "$BIN/weftctl" line lost >"$dir/lost" ||
+		return 1
+	cmp "$dir/cksum" "$dir/found" && ! grep -w "${READ##*/}" "$dir/lost"
+}
+
 in_rack()
 {
 	local i
@@ -165,12 +183,14 @@ in_rack()
 	check "node 1 makes the records" mortal node1 make "$FILE"
 	check "their durability is $durability" on node1 "$BIN/weftctl" region set "${FILE##*/}" \
 		"durability=$durability"
+	check "node 1 modifies what node 3 reads" read_by_another
 	for ((i = 0; i < DEATHS; i++)); do
 		if ((i % 4 == 3)); then
 			dies $((i % 3 + 1)) cut
 		else
 			dies $((i % 3 + 1)) kill
 		fi
+		[ $i -gt 0 ] || check "what node 3 had read is there" inherited
 	done
 	check "all guests are well" rack status
 	down_rack

@@ -132,16 +132,47 @@ static void begun(void)
 	sends(0, WEFT_MSG_GETS);
 }
 
-/* What a dead owner may have lent us goes, before the home can give it to others. */
+/* What this node may have borrowed of a dead owner goes home, before the home serves others. */
 static void borrowed(void)
 {
+	u32 i;
+
 	begin(WEFT_S, 4);
 	l.loaned = true;
+	l.lender = OTHER;
 	CHECK(!gone());
 	CHECK_EQ(out.effects, WEFT_DO_REVOKE);
-	weft_line_revoked(&l, ++fresh, &out);
-	CHECK_EQ(l.state, WEFT_I);
+	weft_line_revoked(&l, false, ++fresh, &out);
+	CHECK(l.state == WEFT_I && !out.n);
 	CHECK(gone());
+
+	begin(WEFT_S, 4);
+	l.loaned = true;
+	l.lender = DEAD;
+	CHECK(!gone());
+	CHECK_EQ(out.effects, WEFT_DO_REVOKE);
+	weft_line_revoked(&l, false, ++fresh, &out);
+	CHECK(l.state == WEFT_I && out.n == 1 && !(out.effects & WEFT_DO_FREE));
+	sends(0, WEFT_MSG_WB);
+	CHECK(out.send[0].msg.version == 4 && out.send[0].msg.flags == WEFT_F_LENT);
+	CHECK(!gone());
+	weft_line_timeout(&l, &out);
+	sends(0, WEFT_MSG_WB);
+	answer(WEFT_MSG_WB_ACK, 4);
+	CHECK(out.effects & WEFT_DO_FREE && weft_line_idle(&l));
+	CHECK(gone());
+
+	/* a home that does not answer is not waited for longer than others can wait */
+	begin(WEFT_S, 4);
+	l.loaned = true;
+	l.lender = DEAD;
+	CHECK(!gone());
+	weft_line_revoked(&l, false, ++fresh, &out);
+	for (i = 0; i < WEFT_RETURN_TRIES; i++) {
+		CHECK(!gone());
+		weft_line_timeout(&l, &out);
+	}
+	CHECK(gone() && weft_line_idle(&l));
 
 	begin(WEFT_M, 4);
 	l.lent = weft_node_bit(DEAD) | weft_node_bit(OTHER);
@@ -205,6 +236,47 @@ static void block(void)
 	CHECK_EQ(home_gone(), WEFT_GONE_NOTHING);
 }
 
+static void commit(u32 status, u32 copyset)
+{
+	struct weft_msg m = {
+		.type = WEFT_MSG_COMMIT, .src = ME, .txn = home.e.lock, .line = PAGE,
+		.grant = home.e.grant, .status = (u8)status, .copyset = copyset,
+	};
+
+	weft_home_recv(&home, LIVING, true, &m, ++fresh, &home_out);
+	CHECK(!home.e.lock && home.e.copyset == copyset);
+}
+
+/* A reader has written home what it was lent: nothing is lost, until it is modified again. */
+static void saved(void)
+{
+	weft_home_init(&home, PAGE, BLADE);
+	home.e = (struct weft_dir_entry){
+		.status = WEFT_M, .copyset = weft_node_bit(DEAD), .grant = 3,
+	};
+	weft_home_saved(&home);
+	CHECK_EQ(home_gone(), WEFT_GONE_NOTHING);
+	CHECK_EQ(home_gone(), WEFT_GONE_NOTHING);
+	ask(PAGE, WEFT_MSG_QUERY, ME, 0);
+	CHECK(!home_out.to_switch);
+	ask(PAGE, WEFT_MSG_GETM, ME, 0);
+	CHECK(home_out.dest == WEFT_TO_HOME && home_out.msg.type == WEFT_MSG_READ);
+	CHECK(!weft_home_reads_lost(&home, LIVING, &home_out.msg));
+	CHECK(weft_home_reads_lost(NULL, LIVING, &home_out.msg));
+	commit(WEFT_M, weft_node_bit(ME));
+	CHECK(home_out.to_switch && home_out.sw.type == WEFT_MSG_ADD);
+	home.place = WEFT_AT_HOME;
+	CHECK_EQ(weft_home_gone(&home, weft_node_bit(OTHER), true, ++fresh, &home_out),
+		 WEFT_GONE_LOST);
+
+	/* of a line that the dead one did not own it says nothing about the next owner */
+	weft_home_init(&home, PAGE, BLADE);
+	home.e = (struct weft_dir_entry){ .status = WEFT_S, .copyset = weft_node_bit(ME), };
+	weft_home_saved(&home);
+	CHECK_EQ(home_gone(), WEFT_GONE_NOTHING);
+	CHECK(!home.saved);
+}
+
 /* Who has a lock next is told, whatever it learns it from; it does not move before. */
 static void told(void)
 {
@@ -261,6 +333,7 @@ int main(void)
 	begun();
 	borrowed();
 	block();
+	saved();
 	told();
 	readers();
 	return check_result();

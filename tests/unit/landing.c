@@ -293,7 +293,7 @@ static void it_is_passed_on(void)
 	recv(&home_out.msg);
 	CHECK(out.effects & WEFT_DO_REVOKE);
 	memset(payload, 0, sizeof(payload));
-	weft_line_revoked(&l, ++fresh, &out);
+	weft_line_revoked(&l, false, ++fresh, &out);
 	CHECK_EQ(out.n, 1);
 	CHECK(out.send[0].with_data);
 	CHECK(out.send[0].landing.addr == there.addr && out.send[0].landing.key == there.key);

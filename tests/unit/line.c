@@ -347,7 +347,7 @@ static void abandoned(bool expected)
 	own();
 	l.owned = 7;
 	weft_line_recv(&l, &m, ++fresh, &out);
-	weft_line_revoked(&l, ++fresh, &out);
+	weft_line_revoked(&l, false, ++fresh, &out);
 	CHECK(l.held == WEFT_HELD_PINNED && l.state == WEFT_S);
 	if (expected)
 		CHECK(weft_line_expect(&l, WEFT_M, weft_txn(ME, ++fresh), &out));

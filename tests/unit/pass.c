@@ -21,6 +21,7 @@ static u64 home_version;
 static u32 sent[TYPES];		/* messages by type: there is one fragment */
 static u8 lost;			/* type of the message that is lost next */
 static struct weft_msg late;	/* ... and the message */
+static bool lends;		/* owners lend what others ask to read */
 static bool untold;		/* the next COMMIT_ACK does not reach who retains the data */
 static u32 late_data;
 
@@ -77,7 +78,7 @@ static void carry_out(u32 n, const struct weft_out *out, u32 value)
 	if (out->effects & (WEFT_DO_REVOKE | WEFT_DO_PROTECT)) {
 		struct weft_out more;
 
-		weft_line_revoked(&node[n], ++seq, &more);
+		weft_line_revoked(&node[n], lends, ++seq, &more);
 		carry_out(n, &more, 0);
 	}
 }
@@ -373,6 +374,85 @@ static void dunned(void)
 	CHECK_EQ(home_data, 33);
 }
 
+/* What a node asks to read is lent to it, and called back by the owner, without the directory. */
+static void asked_for(void)
+{
+	struct weft_out out;
+
+	begin();
+	lends = true;
+	want(2, WEFT_S);
+	CHECK(sent[WEFT_MSG_GETS] == 1 && sent[WEFT_MSG_FWD] == 1 && sent[WEFT_MSG_DATA] == 1 &&
+	      sent[WEFT_MSG_COMMIT] == 1 && sent[WEFT_MSG_COMMIT_ACK] == 1 && all_sent() == 5);
+	CHECK(data[2] == 11 && weft_line_perm(&node[2]) == WEFT_S && node[2].loaned);
+	CHECK(node[1].state == WEFT_M && weft_line_perm(&node[1]) == WEFT_S);
+	CHECK(e.status == WEFT_M && e.copyset == 1 && !e.lock && !home_version);
+	/* its own */
+	write_at(1, 12);
+	CHECK(sent[WEFT_MSG_INV] == 1 && sent[WEFT_MSG_INV_ACK] == 1 && all_sent() == 7);
+	rests(WEFT_M, 1 << 0);
+	CHECK(!node[1].lent);
+	/* who has dropped it cannot say that it was this version: then by the directory */
+	want(2, WEFT_S);
+	CHECK_EQ(data[2], 12);
+	evict(2);
+	weft_line_init(&node[2], KEY, 2);
+	memset(sent, 0, sizeof(sent));
+	write_at(1, 13);
+	CHECK(sent[WEFT_MSG_PUT] == 1 && sent[WEFT_MSG_GRANT] == 1 && sent[WEFT_MSG_INV] == 2);
+	rests(WEFT_M, 1 << 0);
+	/* nor if the answer is lost */
+	want(2, WEFT_S);
+	lost = WEFT_MSG_INV_ACK;
+	want(1, WEFT_M);
+	CHECK_EQ(weft_line_perm(&node[1]), WEFT_S);
+	timeout(1);
+	rests(WEFT_M, 1 << 0);
+	/* the next one to write asks who has it, when it hears of them */
+	want(2, WEFT_S);
+	memset(sent, 0, sizeof(sent));
+	write_at(3, 14);
+	CHECK(sent[WEFT_MSG_GETM] == 1 && sent[WEFT_MSG_INV] == 2 && sent[WEFT_MSG_INV_ACK] == 1 &&
+	      !sent[WEFT_MSG_WB]);
+	rests(WEFT_M, 1 << 2);
+	/* a program that writes has the right taken away meanwhile: it goes */
+	want(2, WEFT_S);
+	lost = WEFT_MSG_INV;
+	want(3, WEFT_M);
+	CHECK(node[3].op == WEFT_OP_TAKE && node[3].calling);
+	want(1, WEFT_M);
+	rests(WEFT_M, 1 << 0);
+	CHECK_EQ(data[1], 14);
+	/* one that reads again what it has given back has it at home, too */
+	want(2, WEFT_S);
+	evict(2);
+	want(2, WEFT_S);
+	rests(WEFT_S, 3);
+	CHECK_EQ(home_data, 14);
+	/* nobody is lent what is to be at home */
+	begin();
+	lends = false;
+	want(2, WEFT_S);
+	rests(WEFT_S, 3);
+	CHECK_EQ(home_data, 11);
+	/* nor a third reader what two have asked for */
+	begin();
+	lends = true;
+	node[1].lent = 0xC0000000;
+	node[1].version++;
+	want(2, WEFT_S);
+	CHECK(e.status == WEFT_S && e.copyset == 0xC0000003 && home_data == 11);
+	/* unless they read under a lock */
+	begin();
+	lends = true;
+	CHECK(lend(1, expects(2, WEFT_S)));
+	node[1].lent |= 0xC0000000;
+	want(3, WEFT_S);
+	CHECK(e.status == WEFT_M && node[1].lent == 0xC0000006 && !home_version);
+	weft_line_forget(&node[1], &out);
+	lends = false;
+}
+
 /* Who does not expect it says so; it comes back without another transaction. */
 static void not_expected(void)
 {
@@ -487,6 +567,7 @@ int main(void)
 {
 	exclusive();
 	lent();
+	asked_for();
 	dunned();
 	not_expected();
 	late_pass();

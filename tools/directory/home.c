@@ -70,12 +70,15 @@ static bool tells_death(const struct weft_home_line *l)
 	return l->died && l->e.grant - l->died_at <= WEFT_EPOCH_STEP;
 }
 
-/* May the line move, and is it worth it?  A lock may, if no death is to be told. */
+/*
+ * May the line move, and is it worth it?  A lock may, if no death is to be told; and a block of
+ * which only the home knows that nothing is lost stays until it is asked for.
+ */
 static bool may_move(const struct weft_home_line *l)
 {
 	if (is_lock(l))
 		return !l->died && (l->e.lock || l->e.copyset);
-	return !l->e.lock && l->e.status != WEFT_I;
+	return !l->e.lock && l->e.status != WEFT_I && !l->saved;
 }
 
 /* Requests that come here while the switch has the line, or nobody. */
@@ -154,6 +157,8 @@ static void request(struct weft_home_line *l, u32 members, bool use_switch,
 		    const struct weft_msg *msg, u32 fresh,
 		    struct weft_home_out *out)
 {
+	u32 copyset;
+
 	out->msg = *msg;
 	if (!passes_on(msg)) {
 		out->msg.len = 0;
@@ -168,7 +173,11 @@ static void request(struct weft_home_line *l, u32 members, bool use_switch,
 	/* who asks here is served by a program in any case: the sooner the better */
 	if (msg->type == WEFT_MSG_GETS || msg->type == WEFT_MSG_GETM)
 		out->msg.flags &= (u8)~WEFT_F_DIRECT;
+	copyset = l->e.copyset;
 	out->dest = weft_dir_handle(&l->e, members, &out->msg, &out->targets);
+	/* others have it now, and may write */
+	if (l->e.copyset != copyset)
+		l->saved = false;
 	if (is_lock(l) && out->msg.type == WEFT_MSG_HANDED && out->msg.flags & WEFT_F_DIED)
 		hand_death_on(l);
 	l->died = tells_death(l);
@@ -368,9 +377,12 @@ static enum weft_gone block_gone(struct weft_home_line *l, u32 members)
 	if (l->e.lock && has_left(l, members, l->e.lock))
 		l->e.lock = 0;
 	/* what comes from the switch does not name who is no member */
-	if (l->e.status != WEFT_M || l->e.copyset & members ||
-	    (l->orphan && !l->e.copyset))
+	if (l->orphan && l->e.status == WEFT_M && !l->e.copyset)
 		return WEFT_GONE_NOTHING;
+	if (l->e.status != WEFT_M || l->e.copyset & members) {
+		l->saved = false;
+		return WEFT_GONE_NOTHING;
+	}
 	/* it has been owned since it was last lost */
 	if (l->e.copyset)
 		l->orphan = false;
@@ -383,7 +395,7 @@ static enum weft_gone block_gone(struct weft_home_line *l, u32 members)
 	if (l->e.lock)
 		return WEFT_GONE_LATER;
 	l->orphan = true;
-	return WEFT_GONE_LOST;
+	return l->saved ? WEFT_GONE_NOTHING : WEFT_GONE_LOST;
 }
 
 enum weft_gone weft_home_gone(struct weft_home_line *l, u32 members, bool died, u32 fresh,

@@ -30,7 +30,8 @@ enum weft_place {
  * @died: a lock whose holder died, maybe with the lock held: who has it next hears so,
  *	and it stays here until then
  * @died_at: grant of that moment
- * @orphan: a block that nobody owns since its owner died, and that was told as lost
+ * @orphan: a block that nobody owns since its owner died, and that was told as lost, or @saved
+ * @saved: the home has what its dead owner had last, see weft_home_saved()
  * @fetched: a REMOVE is out, and maybe the switch never had the line: then it is as @e says
  * @e: the entry; valid if the line is not in the switch
  * @gen: last known generation of the line's slot
@@ -44,6 +45,7 @@ struct weft_home_line {
 	u8 tries;
 	bool died;
 	bool orphan;
+	bool saved;
 	bool fetched;
 	u32 died_at;
 	struct weft_dir_entry e;
@@ -131,15 +133,27 @@ enum weft_gone {
 enum weft_gone weft_home_gone(struct weft_home_line *l, u32 members, bool died, u32 fresh,
 			      struct weft_home_out *out);
 
+/*
+ * A reader that a dead owner had lent the line to has written it home (WB with WEFT_F_LENT), in a
+ * version that was newer than the home's.  Before weft_home_gone().
+ */
+static inline void weft_home_saved(struct weft_home_line *l)
+{
+	l->saved = true;
+}
+
 /**
  * weft_home_reads_lost() - is what a READ gets older than what a dead node had?
+ * @l: NULL: nothing is known of the line
  *
  * The directory lets the home serve a line that has an owner only when that owner is no
  * member of the rack any more.
  */
-static inline bool weft_home_reads_lost(u32 members, const struct weft_msg *read)
+static inline bool weft_home_reads_lost(const struct weft_home_line *l, u32 members,
+					const struct weft_msg *read)
 {
-	return read->flags & WEFT_F_BUSY && read->status == WEFT_M && !(read->copyset & members);
+	return !(l && l->saved) && read->flags & WEFT_F_BUSY && read->status == WEFT_M &&
+	       !(read->copyset & members);
 }
 
 /* The timer that out->timer asked for.  Spurious calls are harmless. */

@@ -73,7 +73,7 @@ static bool landed(struct memd *m, const struct weft_msg *msg, const struct weft
 static bool is_lost(struct memd *m, struct region *r, struct block *b,
 		    const struct weft_msg *msg)
 {
-	if (!weft_home_reads_lost(grace_nodes(m), msg))
+	if (!weft_home_reads_lost(b ? &b->line : NULL, grace_nodes(m), msg))
 		return b && b->lost;
 	if (!b)
 		b = region_block(m->b->regions, r, weft_line_index(msg->line), true);
@@ -283,6 +283,8 @@ static void store(struct memd *m, struct region *r, const struct weft_msg *msg,
 		frames_release(m->b->frames, b->frame, false);
 	b->frame = frame;
 	b->version = msg->version;
+	if (msg->flags & WEFT_F_LENT && weft_node_bit(msg->src))
+		weft_home_saved(&b->line);
 	count(m, WRITE);
 	m->stats.count[STAT_WRITE_BYTES] += r->block;
 	if (weft_node_bit(msg->src))

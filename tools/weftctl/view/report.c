@@ -42,6 +42,7 @@ void report_misses(const struct counters *c, struct misses *m)
 	m->nsec = counters_get(c, "miss_nsec");
 	m->by_switch = counters_get(c, "miss_by_switch");
 	m->by_home = counters_get(c, "miss_by_home");
+	m->by_readers = counters_get(c, "miss_by_readers");
 	/* less the messages that have nothing to do with lines */
 	m->messages = counters_sum(c, "msg_sent msg_received") -
 		      counters_sum(c, "sent_call received_call sent_reply received_reply sent_count received_count sent_count_ack received_count_ack");
@@ -174,8 +175,10 @@ static void print_node(uint32_t id, const struct counters *c, double seconds)
 		row_share(kinds[i][1], misses_of(c, i), m.served, 0);
 	}
 	row_share("answered by the switch", m.by_switch, m.served, seconds);
-	if (!seconds)
+	if (!seconds) {
 		row_share("answered by a home", m.by_home, m.served, 0);
+		row_share("answered by its readers", m.by_readers, m.served, 0);
+	}
 	if (m.served)
 		printf("  %-28s %14.2f\n", "round trips a miss", ratio(m.round_trips, m.served));
 	if (m.served && !seconds)
@@ -380,6 +383,7 @@ static void json_node(struct json *j, const struct gathered *g, double seconds)
 	json_events(j, "misses", "misses_per_s", m.served, seconds);
 	json_ratio(j, "by_switch", m.by_switch, m.served);
 	json_ratio(j, "by_home", m.by_home, m.served);
+	json_ratio(j, "by_readers", m.by_readers, m.served);
 	json_ratio(j, "round_trips_per_miss", m.round_trips, m.served);
 	json_ratio(j, "messages_per_miss", m.messages, m.served);
 	json_ratio(j, "ns_per_miss", m.nsec, m.served);

@@ -16,6 +16,7 @@ struct misses {
 	uint64_t nsec;	/* that they waited together */
 	uint64_t by_switch;	/* answered by the directory in the switch */
 	uint64_t by_home;	/* answered by the directory at the home */
+	uint64_t by_readers;	/* by who gave back what this node had lent them */
 	/* about lines that the node sent and received, for misses of others, too */
 	uint64_t messages;
 };
