@@ -38,7 +38,7 @@ TRANSFERS=6000
 RECORDS=500
 SCALE=${WEFT_TEST_SCALE:-1}
 BOOT_LIMIT=$((300 * SCALE))	# seconds
-JOB_LIMIT=$((400 * SCALE))
+JOB_LIMIT=$((3600 * SCALE))	# while it gets on; STEP_LIMIT if it does not
 STEP_LIMIT=$((200 * SCALE))
 TELL_EVERY=5		# seconds between two lines of progress; at a terminal 1
 [ ! -t 1 ] || TELL_EVERY=1
@@ -303,6 +303,31 @@ report()
 
 # --- The job ----------------------------------------------------------------
 
+# get_on FILE... -- PID...: waits until these processes have ended, which write how far they are
+# to the files.  Ends them when nothing has been written for STEP_LIMIT: a slow machine may take
+# its time.
+get_on()
+{
+	local files=() was="" now since=$SECONDS
+
+	while [ "$1" != -- ]; do
+		files+=("$1")
+		shift
+	done
+	shift
+	while kill -0 "$@" 2>/dev/null; do
+		now=$(cat "${files[@]}" 2>/dev/null | cksum)
+		if [ "$now" != "$was" ]; then
+			was=$now since=$SECONDS
+		elif ((SECONDS - since > STEP_LIMIT)); then
+			say "nothing has moved for $STEP_LIMIT s"
+			kill "$@" 2>/dev/null
+			return
+		fi
+		sleep 0.5
+	done
+}
+
 # The nodes count at once; output of node K in $OUT/node.K.
 count_there()
 {
@@ -316,6 +341,7 @@ count_there()
 		pids+=($!)
 	done
 	telling "counting words" farthest "$OUT"/node.*
+	get_on "$OUT"/node.* -- "${pids[@]}"
 	for k in "${!pids[@]}"; do
 		wait "${pids[k]}" || { rc=1; say "node $((k + 1)) failed:"; grep -v "^progress " "$OUT/node.$((k + 1))"; }
 	done
