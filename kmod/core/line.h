@@ -224,9 +224,9 @@ struct weft_send {
 
 /*
  * Time-outs in a row after which weft_line_return() does not wait any more for a node that the line
- * was lent to: it is dead, or will be found so; nor an heir for the home.  With those of the kernel for write-backs (40 ms at
- * least, doubled, 1 s at most) that is 4 seconds: more than a machine stands still, and less than
- * the 15 for which a home waits for a node without progress.
+ * was lent to: it is dead, or will be found so; nor weft_line_gone() for the home.  With those of
+ * the kernel for write-backs (40 ms at least, doubled, 1 s at most) that is 4 seconds: more than a
+ * machine stands still, and less than the 15 for which a home waits for a node without progress.
  */
 #define WEFT_RETURN_TRIES	8
 
