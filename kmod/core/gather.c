@@ -112,6 +112,11 @@ void weft_gather_call_in(struct weft_line *l, struct weft_out *out)
 
 void weft_gather_call_back(struct weft_line *l, u32 fresh, struct weft_out *out)
 {
+	/* more than can be asked at once: those that are left would wait for a time-out */
+	if (weft_line_count(l->lent & ~l->back) > WEFT_OUT_MAX) {
+		weft_transaction_take(l, fresh, out);
+		return;
+	}
 	weft_transaction_begin(l, WEFT_OP_TAKE, fresh);
 	l->calling = true;
 	weft_gather_call_in(l, out);

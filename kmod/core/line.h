@@ -360,6 +360,16 @@ static inline void weft_line_raise(struct weft_line *l)
 		l->version++;
 }
 
+/* How many nodes a mask names. */
+static inline u32 weft_line_count(u32 nodes)
+{
+	u32 n;
+
+	for (n = 0; nodes; n++)
+		nodes &= nodes - 1;
+	return n;
+}
+
 /* Nothing is lent any more, or another node sees to it. */
 static inline void weft_line_unlend(struct weft_line *l)
 {

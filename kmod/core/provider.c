@@ -145,11 +145,7 @@ static void lend_asked(struct weft_line *l, struct weft_out *out)
 /* Is one more node that asks lent the line?  All that read under a lock are. */
 static bool lends_more(const struct weft_line *l)
 {
-	u32 rest = l->lent, n;
-
-	for (n = 0; rest; n++)
-		rest &= rest - 1;
-	return (l->lent && l->unasked) || n < WEFT_LOANS;
+	return (l->lent && l->unasked) || weft_line_count(l->lent) < WEFT_LOANS;
 }
 
 /* Lend once to each node: a node that asks again may have given the line back already. */

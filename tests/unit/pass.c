@@ -449,6 +449,17 @@ static void asked_for(void)
 	node[1].lent |= 0xC0000000;
 	want(3, WEFT_S);
 	CHECK(e.status == WEFT_M && node[1].lent == 0xC0000006 && !home_version);
+	/* more readers than fit into what follows from an event: by the directory */
+	weft_line_forget(&node[1], &out);
+	node[1].state = WEFT_M;
+	node[1].lent = 0x3E;
+	weft_line_want(&node[1], WEFT_M, ++seq, &out);
+	CHECK(out.n == 1 && out.send[0].msg.type == WEFT_MSG_PUT && !node[1].calling);
+	weft_line_forget(&node[1], &out);
+	node[1].state = WEFT_M;
+	node[1].lent = 0x1E;
+	weft_line_want(&node[1], WEFT_M, ++seq, &out);
+	CHECK(out.n == 4 && out.send[3].msg.type == WEFT_MSG_INV && node[1].calling);
 	weft_line_forget(&node[1], &out);
 	lends = false;
 }
