@@ -305,10 +305,10 @@ report()
 
 # get_on FILE... -- PID...: waits until these processes have ended, which write how far they are
 # to the files.  Ends them when nothing has been written for STEP_LIMIT: a slow machine may take
-# its time.
+# its time.  Looks are counted, not the clock, which may jump.
 get_on()
 {
-	local files=() was="" now since=$SECONDS
+	local files=() was="" now still=0
 
 	while [ "$1" != -- ]; do
 		files+=("$1")
@@ -318,8 +318,8 @@ get_on()
 	while kill -0 "$@" 2>/dev/null; do
 		now=$(cat "${files[@]}" 2>/dev/null | cksum)
 		if [ "$now" != "$was" ]; then
-			was=$now since=$SECONDS
-		elif ((SECONDS - since > STEP_LIMIT)); then
+			was=$now still=0
+		elif ((++still > 2 * STEP_LIMIT)); then
 			say "nothing has moved for $STEP_LIMIT s"
 			kill "$@" 2>/dev/null
 			return
